@@ -99,7 +99,9 @@ def chat_reasoning() -> st.SearchStrategy[JSON]:
     """Reasoning as hosts spell it: a text, or entries, which a stream numbers."""
     text = WORDS.map(lambda words: {"reasoning_content": words})
     entry = WORDS.map(lambda words: {"type": "reasoning.text", "text": words})
-    entries = st.lists(entry, min_size=1, max_size=3)
+    entries = st.lists(entry, min_size=1, max_size=3).map(
+        lambda some: [{**one, "index": number} for number, one in enumerate(some)]
+    )
     return st.just({}) | text | entries.map(lambda some: {"reasoning_details": some})
 
 

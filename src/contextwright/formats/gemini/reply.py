@@ -193,7 +193,7 @@ def write_reply(
 ) -> tuple[Object, list[Change]]:
     """Write the body of a reply that is not streamed; return it with what it cannot carry."""
     message = reply.answer
-    parts, changes = carried(message.parts, NAME, id or "")
+    parts, changes = carried(message, NAME, id or "")
     candidate, rest = end_wire(finish)
     content: Object = {"role": "model", "parts": [part_wire(part) for part in parts]}
     body: Object = {"candidates": [{"content": content, **candidate, "index": 0}]}

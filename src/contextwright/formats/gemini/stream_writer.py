@@ -12,6 +12,7 @@ from contextwright.formats.replies.events import (
     ReplyStart,
     TextDelta,
     ThinkingDelta,
+    place_in,
 )
 from contextwright.formats.replies.failures import error_body
 from contextwright.formats.replies.writer import Frame, InOrder, StreamWriter
@@ -56,7 +57,7 @@ class GeminiWriter(StreamWriter):
 
     def piece(self, part: Object, slot: str) -> None:
         """Send a piece of text, unless its part is sent as a whole."""
-        if slot != "whole":
+        if place_in(NAME, slot) != "whole":
             self.streamed = True
             self.chunk([part])
 

@@ -48,7 +48,10 @@ class Grown:
     def settled(self, key: str) -> Any:
         """Return one field as JSON; None if none of it arrived."""
         value = self.fields.get(key)
-        if isinstance(value, Grown | Entries):
+        if isinstance(value, Entries):
+            # Only streams number calls; other entries are numbered in whole replies too.
+            return value.value() if key != "tool_calls" else value.unnumbered_value()
+        if isinstance(value, Grown):
             return value.value()
         return "".join(cast("list[str]", value)) if isinstance(value, list) else value
 
@@ -74,9 +77,7 @@ class Entries:
             if not isinstance(index, int):
                 index = self.unnumbered(entry)
             self.last_numbers.append(index)
-            self.entries.setdefault(index, Grown()).add(
-                {key: value for key, value in entry.items() if key != "index"}
-            )
+            self.entries.setdefault(index, Grown()).add(entry)
 
     def unnumbered(self, entry: dict[str, Any]) -> int:
         """Return an index for an entry without one. Some hosts send whole entries, with new ids."""
@@ -86,3 +87,10 @@ class Entries:
     def value(self) -> list[Any]:
         """Return what has arrived so far, ordered by index."""
         return [*(self.entries[index].value() for index in sorted(self.entries)), *self.others]
+
+    def unnumbered_value(self) -> list[Any]:
+        """Return what has arrived so far, ordered by index, without it."""
+        entries = [self.entries[index].value() for index in sorted(self.entries)]
+        for entry in entries:
+            entry.pop("index", None)
+        return [*entries, *self.others]

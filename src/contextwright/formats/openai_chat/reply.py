@@ -174,7 +174,7 @@ def write_reply(
 ) -> tuple[Object, list[Change]]:
     """Write the body of a reply that is not streamed; return it with what it cannot carry."""
     message = reply.answer
-    parts, changes = carried(message.parts, NAME, id or "")
+    parts, changes = carried(message, NAME, id or "")
     held = finish.extra.get(NAME, {})
     body: Object = {
         "id": own_id(id, "chatcmpl-"),

@@ -19,6 +19,7 @@ from contextwright.formats.replies.events import (
     TextDelta,
     ThinkingDelta,
     Usage,
+    place_in,
 )
 from contextwright.formats.replies.failures import error_body
 from contextwright.formats.replies.parts import own_id, spelled_id
@@ -57,7 +58,7 @@ class ChatWriter(StreamWriter):
             self.refused = self.refused or event.refusal
             self.delta({"refusal" if event.refusal else "content": event.text})
         elif type(event) is ThinkingDelta:
-            field = event.slot or "reasoning_content"
+            field = place_in(NAME, event.slot) or "reasoning_content"
             self.thought[event.index] = field
             if field not in LISTS:
                 self.delta({field: event.text})

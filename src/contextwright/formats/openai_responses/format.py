@@ -22,6 +22,7 @@ from contextwright.formats.openai_responses.rules import (
     accepts_items,
     holds_reference,
     is_exact,
+    is_namespace,
     leave_out_refused,
     leave_out_unknown,
 )
@@ -156,15 +157,17 @@ def flat_call(part: Part, flat: FlatNames) -> Part:
     return replace(part, name=name, extra={**part.extra, NAME: {**own, "name": part.name}})
 
 
-def under_own_names(conversation: Conversation) -> Conversation:
+def under_own_names(conversation: Conversation, *, exact: bool) -> Conversation:
     """Return the conversation with namespaced tools and their calls under their own names.
 
-    So this API sends them, and so they have to be spelled.
+    So this API sends them, and so they have to be spelled; in a namespace that OpenAI refuses,
+    they keep their flat names.
     """
     own = {
         tool.name: own_name(tool)
         for tool in conversation.tools
-        if isinstance(tool, Tool) and namespace_of(tool) is not None
+        if isinstance(tool, Tool) and (namespace := namespace_of(tool)) is not None
+        if not exact or is_namespace(namespace)
     }
     if not own:
         return conversation
@@ -173,7 +176,9 @@ def under_own_names(conversation: Conversation) -> Conversation:
         for tool in conversation.tools
     ]
     messages = [
-        message.with_parts(map(own_call, message.parts)) if message.calls else message
+        message.with_parts(own_call(part, own) for part in message.parts)
+        if message.calls
+        else message
         for message in conversation.messages
     ]
     settings, choice = conversation.settings, conversation.settings.tool_choice
@@ -184,13 +189,15 @@ def under_own_names(conversation: Conversation) -> Conversation:
     return replace(conversation, messages=tuple(messages), tools=tuple(tools), settings=settings)
 
 
-def own_call(part: Part) -> Part:
-    """Return a call under the name that its tool has in its namespace."""
-    fields = part.extra.get(NAME, {}) if isinstance(part, ToolCall) else {}
-    if not isinstance(part, ToolCall) or not isinstance(fields.get("name"), str):
+def own_call(part: Part, own: dict[str, str]) -> Part:
+    """Return a call that came under its tool's own name under that name again."""
+    if not isinstance(part, ToolCall) or part.name not in own:
+        return part
+    fields = part.extra.get(NAME, {})
+    if "name" not in fields:
         return part
     extra = {**part.extra, NAME: without(fields, "name")}
-    return replace(part, name=fields["name"], extra=extra)
+    return replace(part, name=own[part.name], extra=extra)
 
 
 def body_of(data: Any) -> dict[str, Any]:
@@ -209,8 +216,9 @@ def body_of(data: Any) -> dict[str, Any]:
 
 def render(conversation: Conversation, model: Model, options: Options) -> Rendered:
     """Render the request body."""
-    conversation = under_own_names(from_chat(conversation))
-    exact, stored = is_exact(model, options), is_stored(conversation)
+    exact = is_exact(model, options)
+    conversation = under_own_names(from_chat(conversation), exact=exact)
+    stored = is_stored(conversation)
     referring = conversation.source == NAME and any(map(holds_reference, conversation.messages))
     rules = STORED_RULES if stored or referring else OWN_RULES
     rules = (leave_out_refused if exact else leave_out_unknown, *rules)

@@ -149,7 +149,7 @@ def write_reply(
 ) -> tuple[Object, list[Change]]:
     """Write the body of a reply that is not streamed; return it with what it cannot carry."""
     message = reply.answer
-    parts, changes = carried(message.parts, NAME, id or "")
+    parts, changes = carried(message, NAME, id or "")
     body = response_wire(model, id, created)
     body["output"] = items_of(parts, body["id"])
     body.update(end_wire(finish, reply.error, refused=refusal_of(parts) is not None))

@@ -47,6 +47,7 @@ __all__ = [
     "fitted_settings",
     "holds_reference",
     "is_exact",
+    "is_namespace",
     "is_whole",
     "leave_out_unknown",
     "leave_out_refused",
@@ -220,6 +221,11 @@ def fits(value: Any, type: Any) -> bool:
     except (msgspec.ValidationError, RecursionError, UnicodeEncodeError):
         return False
     return True
+
+
+def is_namespace(fields: dict[str, Any]) -> bool:
+    """Whether OpenAI accepts the fields of a namespace besides its tools."""
+    return fits(fields, Namespace)
 
 
 def fitted_settings(wire: dict[str, Any], changes: list[Change]) -> dict[str, Any]:

@@ -23,6 +23,8 @@ from contextwright.formats.replies.events import (
     ReplyStart,
     TextDelta,
     ThinkingDelta,
+    place_in,
+    slot_of,
 )
 from contextwright.formats.replies.failures import NAMES
 from contextwright.formats.replies.parts import spelled_id
@@ -100,11 +102,12 @@ class ResponsesWriter(StreamWriter):
         """Open a part of a message: of the open message if the text came from the same one."""
         if self.part_open:
             return
-        same = self.item is not None and self.slot and event.slot == self.slot
+        own = place_in(NAME, event.slot)
+        same = self.item is not None and self.slot and own == self.slot
         if not same:
-            id = event.slot or item_id("msg_", self.response["id"], event.index)
+            id = own or item_id("msg_", self.response["id"], event.index)
             item: Object = {"type": "message", "id": id, "status": "in_progress"}
-            self.begin({**item, "role": "assistant", "content": []}, event.slot)
+            self.begin({**item, "role": "assistant", "content": []}, own)
         empty = Text("", {NAME: {"refusal": True}} if event.refusal else {})
         self.part_open = True
         self.send_part("content_part.added", "content_index", part=content_part(empty))
@@ -113,7 +116,8 @@ class ResponsesWriter(StreamWriter):
         """Open a reasoning item."""
         if self.part_open:
             return
-        id = event.slot or item_id("rs_", self.response["id"], event.index)
+        own = place_in(NAME, event.slot)
+        id = own or item_id("rs_", self.response["id"], event.index)
         self.begin({"type": "reasoning", "id": id, "summary": []})
         self.part_open = True
         part = {"type": "summary_text", "text": ""}
@@ -164,7 +168,7 @@ class ResponsesWriter(StreamWriter):
         if not self.part_open:
             id = held.get("id")
             known = id if isinstance(id, str) else self.slot if held.get("continued") else ""
-            self.begin_text(TextDelta(index, "", "refusal" in held, known))
+            self.begin_text(TextDelta(index, "", "refusal" in held, slot_of(NAME, known)))
         wire = content_part(Text("".join(self.texts), part.extra))
         item = self.item or {}
         if wire["type"] == "refusal":

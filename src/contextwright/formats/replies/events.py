@@ -107,7 +107,9 @@ class TextDelta(Struct, frozen=True, omit_defaults=True, tag="text"):
     text: str
     refusal: bool = False
     slot: str = ""
-    """Where the sending provider keeps the part; read only by a writer of the same format."""
+    """Where the sending provider keeps the part, after its format (`openai-chat/reasoning`): read
+    only by a writer of the same format.
+    """
 
 
 class ThinkingDelta(Struct, frozen=True, omit_defaults=True, tag="thinking"):
@@ -117,6 +119,17 @@ class ThinkingDelta(Struct, frozen=True, omit_defaults=True, tag="thinking"):
     text: str
     slot: str = ""
     """As in `TextDelta`."""
+
+
+def slot_of(format: str, place: str) -> str:
+    """Return the slot of a part that a format keeps in a place; empty if it has none."""
+    return f"{format}/{place}" if place else ""
+
+
+def place_in(format: str, slot: str) -> str:
+    """Return the place of a part in a format; empty if another format sent it."""
+    sender, _, place = slot.partition("/")
+    return place if sender == format else ""
 
 
 class SignatureDelta(Struct, frozen=True, tag="signature"):

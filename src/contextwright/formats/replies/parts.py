@@ -6,12 +6,12 @@ Unlike a request, a reply needs no legal history: each part is converted by itse
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 import msgspec
 
 from contextwright.formats.replies.reply import custom_input, is_custom, is_refusal
 from contextwright.messages.changes import Change
+from contextwright.messages.message import Message
 from contextwright.messages.parts import (
     Extra,
     Media,
@@ -40,20 +40,40 @@ BOOKKEEPING = frozenset(
 )
 """Fields that mean nothing to a client of another provider."""
 MEDIA = ("gemini",)
+JOINED = ("gemini", "openai-chat")
+"""Formats whose clients join all texts of a reply into one."""
 PREFIX = re.compile(r"^(msg|resp|chatcmpl)[_-]")
 UNFIT = re.compile(r"[^A-Za-z0-9_-]")
 MAX_ID_CHARS = 40
 
 
-def carried(parts: Sequence[Part], format: str, stem: str) -> tuple[list[Part], list[Change]]:
+def carried(message: Message, format: str, stem: str) -> tuple[list[Part], list[Change]]:
     """Return the parts that a client of a format can read, and the losses."""
     changes: list[Change] = []
+    own_extra(message.extra, "message", format, changes)
     kept: list[Part] = []
-    for index, part in enumerate(parts):
+    before = ""
+    for index, part in enumerate(message.parts):
         taken = carried_part(part, index, format, stem, changes)
-        if taken is not None:
-            kept.append(taken)
+        if taken is None:
+            continue
+        if type(part) is Opaque and type(taken) is Text:
+            taken = Text(set_apart(taken.text, before, format))
+        if type(taken) is Text:
+            before = taken.text or before
+        kept.append(taken)
     return kept, changes
+
+
+def set_apart(text: str, before: str, format: str) -> str:
+    """Return the text of a provider's own block as it stands behind other text of a reply.
+
+    It gets lines of its own where clients join all texts of a reply.
+    """
+    if format not in JOINED:
+        return text
+    start = "\n" if before and not before.endswith("\n") else ""
+    return f"{start}{text}" if text.endswith("\n") else f"{start}{text}\n"
 
 
 def carried_part(

@@ -21,6 +21,7 @@ from contextwright.formats.replies.events import (
     SignatureDelta,
     TextDelta,
     ThinkingDelta,
+    slot_of,
 )
 from contextwright.formats.replies.reply import ModelReply, deltas_of, gather, part_of
 from contextwright.formats.replies.sse import Decoder
@@ -153,12 +154,14 @@ class StreamReader:
     def text(self, slot: object, text: str, *, refusal: bool = False, place: str = "") -> None:
         """Send a piece of text."""
         if text:
-            self.delta(slot, TextDelta(self.index_of(slot, Text), text, refusal, place))
+            own = slot_of(self.format, place)
+            self.delta(slot, TextDelta(self.index_of(slot, Text), text, refusal, own))
 
     def thinking(self, slot: object, text: str, place: str = "") -> None:
         """Send a piece of reasoning."""
         if text:
-            self.delta(slot, ThinkingDelta(self.index_of(slot, Thinking), text, place))
+            own = slot_of(self.format, place)
+            self.delta(slot, ThinkingDelta(self.index_of(slot, Thinking), text, own))
 
     def call(self, slot: object, start: Callable[[int], CallStart]) -> None:
         """Begin a call, once."""
@@ -189,7 +192,7 @@ class StreamReader:
             return
         # Some hosts send arguments as an object, which may grow until the end.
         unsent = isinstance(part, ToolCall) and part.arguments and index not in self.argued
-        for delta in deltas_of(index, part, place):
+        for delta in deltas_of(index, part, slot_of(self.format, place)):
             late = type(delta) is SignatureDelta or (unsent and type(delta) is ArgumentsDelta)
             if index not in self.begun or late:
                 self.out.append(delta)

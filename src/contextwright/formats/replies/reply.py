@@ -20,6 +20,7 @@ from contextwright.formats.replies.events import (
     TextDelta,
     ThinkingDelta,
     Usage,
+    slot_of,
 )
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation
@@ -198,7 +199,7 @@ def events_of(reply: ModelReply) -> Iterator[Event]:
     message = reply.answer
     slots = slots_of(message.parts, reply.source or "")
     for index, (part, slot) in enumerate(zip(message.parts, slots, strict=True)):
-        yield from deltas_of(index, part, slot)
+        yield from deltas_of(index, part, slot_of(reply.source or "", slot))
         yield PartEnd(index, part)
     if reply.error is not None:
         yield ErrorEvent(reply.error)

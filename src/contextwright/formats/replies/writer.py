@@ -18,7 +18,7 @@ from contextwright.formats.replies.events import (
     ThinkingDelta,
     UsageUpdate,
 )
-from contextwright.formats.replies.parts import carried_part
+from contextwright.formats.replies.parts import carried_part, own_extra, set_apart
 from contextwright.formats.replies.sse import encode_event
 from contextwright.messages.changes import Change
 from contextwright.messages.parts import Opaque, Part, Text
@@ -55,6 +55,8 @@ class StreamWriter:
         self.created = created
         self.changes: list[Change] = []
         self.started = False
+        self.said = ""
+        """The last piece of text."""
         self.out: list[Frame] = []
 
     def write(self, event: Event) -> list[Frame]:
@@ -66,6 +68,8 @@ class StreamWriter:
             self.started = True
             self.start(event if type(event) is ReplyStart else ReplyStart(self.id, self.model))
         if type(event) in DELTAS:  # nearly all of a stream
+            if type(event) is TextDelta:
+                self.said = event.text or self.said
             self.put(event)
         else:
             for ready in self.translated(event):
@@ -78,10 +82,14 @@ class StreamWriter:
         if type(event) is PartEnd and isinstance(event.part, Opaque):
             part = self.carried(event)
             if isinstance(part, Text):
+                part = Text(set_apart(part.text, self.said, self.format))
+                self.said = part.text
                 yield TextDelta(event.index, part.text)
             if part is not None:
                 yield PartEnd(event.index, part)
         elif type(event) is not ReplyStart:
+            if type(event) is Finish:
+                own_extra(event.message_extra, "message", self.format, self.changes)
             yield event
 
     def start(self, event: ReplyStart) -> None:

@@ -1,0 +1,70 @@
+"""What of a reply crosses between providers, whole and as a stream."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+import contextwright as cw
+from contextwright.formats.replies.reply import ModelReply, events_of, gather
+from contextwright.formats.replies.streams import (
+    read_stream,
+    stream_writer,
+    write_reply,
+    write_stream,
+)
+
+
+def said(reply: cw.Conversation) -> str:
+    return "".join(part.text for part in reply.messages[0].parts if isinstance(part, cw.Text))
+
+
+BLOCKS = {
+    "openai-chat": "See:\n[web_search_call] ships\nThere.",
+    "gemini": "See:\n[web_search_call] ships\nThere.",
+    "anthropic": "See:[web_search_call] shipsThere.",
+}
+
+
+@pytest.mark.parametrize("target", BLOCKS)
+def test_a_providers_own_block_stands_on_a_line_of_its_own_where_texts_are_joined(
+    target: str,
+) -> None:
+    """Clients of the others show each block by itself."""
+    search = {"type": "web_search_call", "action": {"type": "search", "query": "ships"}}
+    parts = (
+        cw.Text("See:"),
+        cw.Opaque("openai-responses", search, "[web_search_call] ships"),
+        cw.Text("There."),
+    )
+    reply = ModelReply((cw.Message("assistant", parts),), finish="stop")
+    assert said(cw.parse_reply(write_reply(reply, target).body, target)) == BLOCKS[target]
+    events = read_stream([b"".join(write_stream(events_of(reply), target))], target)
+    assert said(gather(events, target)) == BLOCKS[target]
+
+
+def test_fields_of_one_provider_do_not_cross() -> None:
+    """Responses tells where reasoning belongs by its item's id, chat by the name of a field."""
+    thinking = cw.Thinking("Hm.", origin="openai-responses", extra={"openai-responses": ITEM})
+    reply = ModelReply((cw.Message("assistant", (thinking,)),), finish="stop")
+    reply = msgspec.structs.replace(reply, source="openai-responses")
+    writer = stream_writer("openai-chat", "m")
+    frames = [frame.data for event in events_of(reply) for frame in writer.write(event)]
+    deltas = [choice["delta"] for data in frames[:-1] for choice in data["choices"]]
+    assert deltas == [{"role": "assistant", "content": ""}, {"reasoning_content": "Hm."}, {}]
+
+
+ITEM = {"id": "rs_1", "summary": [{"type": "summary_text", "text": "Hm."}]}
+
+
+def test_the_numbers_of_reasoning_entries_stay() -> None:
+    """OpenRouter wants its entries back as they came."""
+    entries = [{"type": "reasoning.text", "text": word, "index": n} for n, word in enumerate("ab")]
+    message = {"role": "assistant", "content": "c", "reasoning_details": entries}
+    whole = {"id": "1", "model": "m", "choices": [{"message": message, "finish_reason": "stop"}]}
+    deltas: list[dict[str, Any]] = [{"reasoning_details": [entry]} for entry in entries]
+    deltas.append({"content": "c"})
+    chunks = [{"id": "1", "model": "m", "choices": [{"delta": delta}]} for delta in deltas]
+    chunks.append({"id": "1", "model": "m", "choices": [{"delta": {}, "finish_reason": "stop"}]})
+    read = cw.parse_stream(chunks, "openai-chat")
+    assert read.messages == cw.parse_reply(whole, "openai-chat").messages
