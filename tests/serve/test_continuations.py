@@ -174,6 +174,71 @@ def test_another_gateway_on_the_same_store_goes_on(tmp_path: Path, upstream: str
         assert [one.text.strip() for one in conversation.messages] == words[:-1]
 
 
+def references(reply: ModelReply) -> list[dict[str, Any]]:
+    """The items of an answer by their ids."""
+    parts = [part for part in reply.message.parts if not isinstance(part, cw.Opaque)]
+    ids = dict.fromkeys(part.extra[CLIENT]["id"] for part in parts)
+    return [{"type": "item_reference", "id": id} for id in ids]
+
+
+def results(reply: ModelReply) -> list[dict[str, Any]]:
+    """A result for each call of an answer."""
+    calls = reply.message.calls
+    return [{"type": "function_call_output", "call_id": one.id, "output": "3"} for one in calls]
+
+
+@pytest.mark.parametrize("streams", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("restarts", [False, True], ids=["in memory", "after a restart"])
+@pytest.mark.parametrize("upstream", OTHERS)
+def test_items_may_be_named_by_their_ids(
+    tmp_path: Path, upstream: str, restarts: bool, streams: bool
+) -> None:
+    """As the Vercel AI SDK 5 does, unless it is told that nothing is stored."""
+
+    def answer(request: Request) -> ModelReply:
+        seen.append(cw.parse(request.body, request.format))
+        if request.number > 1:
+            return said(f"Answer {request.number}.")
+        calls = [cw.ToolCall("add", {"a": each}, f"call_{request.number}{each}") for each in (1, 2)]
+        return said("Wait.", *calls)
+
+    seen: list[cw.Conversation] = []
+    items: list[dict[str, Any]] = [user("1 + 2?")]
+    with cw.Store(tmp_path / "store.db", sync="fast") as store, serving(answer) as server:
+        settings = settings_for(upstream, server)
+        with ExitStack() as gateways:
+            gateway = gateways.enter_context(
+                running(settings, environment=ENVIRONMENT, store=store)
+            )
+            for _ in range(4):
+                _, reply = ask(gateway, *items, stream=streams)
+                items += references(reply) + (results(reply) or [user("And?")])
+                if restarts:
+                    gateways.close()
+                    gateway = gateways.enter_context(
+                        running(settings, environment=ENVIRONMENT, store=store)
+                    )
+            assert server.refused == []
+    last = seen[-1].messages
+    assert [call.arguments for one in last for call in one.calls] == [{"a": 1}, {"a": 2}] * 2
+    assert [result.text for one in last for result in one.results] == ["3"] * 4
+    said_last = [one.text.strip() for one in last if one.text.strip()]
+    assert said_last == ["1 + 2?", "Wait.", "Wait.", "Answer 2.", "And?"]
+
+
+@pytest.mark.parametrize("upstream", [*OTHERS, ECHO])
+def test_an_item_that_nobody_here_has_is_refused(upstream: str) -> None:
+    item = {"type": "item_reference", "id": "fc_elsewhere_1"}
+    with serving(said("Yes.")) as server:
+        settings = None if upstream == ECHO else settings_for(upstream, server)
+        with running(settings, environment=ENVIRONMENT) as gateway:
+            body = {"input": [user("Hello"), item, user("Go on.")]}
+            answer = gateway.generate(CLIENT, body, model=ECHO)
+        assert server.bodies == []
+    assert answer.status == 400
+    assert "item_reference 'fc_elsewhere_1' is not known here" in answer.json["error"]["message"]
+
+
 def test_half_a_history_is_not_gone_on_from() -> None:
     """What an upstream of Responses stored under an id of its own is not known here."""
     with (

@@ -1,5 +1,7 @@
 """Histories that a client of Responses does not send again: it names the answer it goes on from.
 
+Or it sends the history with the ids of items (`item_reference`) in their place.
+
 What is not in memory is looked for among the recorded requests, which have the answers of other
 gateways and earlier starts. So an answer's id has the number of its request, and a digest that only
 its own client can have got.
@@ -11,7 +13,7 @@ import asyncio
 import logging
 import re
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2b
 from random import getrandbits
 from typing import Any, NamedTuple
@@ -25,6 +27,7 @@ from contextwright.formats.replies.reply import ModelReply
 from contextwright.formats.replies.whole import read_whole
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Message
+from contextwright.messages.parts import Opaque, Part
 from contextwright.store.requests import RequestBodies
 from contextwright.store.store import Store
 from contextwright.text.json import decode_object
@@ -33,6 +36,7 @@ __all__ = ["RESPONSES", "Continuations", "is_continuable", "new_id", "number_in"
 
 RESPONSES = "openai-responses"
 PREVIOUS = "previous_response_id"
+REFERENCE = "item_reference"
 ELSEWHERE = ("conversation", "prompt")
 """Fields that name what only the provider has."""
 MAX_BYTES = 32 << 20
@@ -88,17 +92,20 @@ class Continuations:
             self._drop(*next(iter(self._said)))
 
     async def recall(self, owner: str, said: Conversation) -> None:
-        """Remember the history that a client goes on from, as far as it was recorded."""
-        found: list[RecordedAnswer] = []
-        id = previous_of(said)
-        while id and (owner, id) not in self._said:
-            answer = await self._recorded(owner, id)
-            if answer is None:
-                return
-            found.append(answer)
-            id = previous_of(answer.said)
-        for said, reply, size in reversed(found):
-            self.keep(owner, self.whole(owner, said, elsewhere=True), reply, size)
+        """Remember the answers that a client names, and those before them, if recorded."""
+        found: dict[str, RecordedAnswer] = {}
+        names = answers_named(said)
+        while names:
+            id = names.pop()
+            if id not in found and (owner, id) not in self._said:
+                answer = await self._recorded(owner, id)
+                if answer is not None:
+                    found[id] = answer
+                    names += answers_named(answer.said)
+        for _, (earlier, reply, size) in sorted(found.items()):  # by the numbers in their ids
+            whole = self.whole(owner, earlier, elsewhere=True)
+            if not previous_of(whole):
+                self.keep(owner, whole, reply, size)
 
     async def _recorded(self, owner: str, id: str) -> RecordedAnswer | None:
         """Return an answer from the store; None if its client is another, or it is not there.
@@ -122,13 +129,14 @@ class Continuations:
         return answer_in(bodies, id)
 
     def whole(self, owner: str, said: Conversation, *, elsewhere: bool) -> Conversation:
-        """Return what a client said with the history that it goes on from.
+        """Return what a client said with the history that it goes on from, and with items it names.
 
         What is not known here is left to an upstream that may know it `elsewhere`.
 
         Raises:
             ProviderError: the history is not known, and the upstream cannot know it.
         """
+        said = self._with_items(owner, said, elsewhere)
         fields, id = fields_of(said), previous_of(said)
         known = self._said.get((owner, id)) if id else None
         if known is not None:
@@ -140,6 +148,28 @@ class Continuations:
                 if fields.get(name):
                     raise unknown(name, fields[name])
         return said
+
+    def _with_items(self, owner: str, said: Conversation, elsewhere: bool) -> Conversation:
+        """Return what a client said, with items of earlier answers in the place of their ids."""
+        if not any(map(reference_in, parts_of(said))):
+            return said
+        messages: list[Message] = []
+        for message in said.messages:
+            parts: list[Part] = []
+            for part in message.parts:
+                id = reference_in(part)
+                found = self._item(owner, id) if id else ()
+                if id and not found and not elsewhere:
+                    raise unknown(REFERENCE, id)
+                parts += found or (part,)
+            messages.append(message.with_parts(parts))
+        return replace(said, messages=tuple(messages))
+
+    def _item(self, owner: str, id: str) -> Sequence[Part]:
+        """Return the parts of an item of an answer; none if it is not known."""
+        known = self._said.get((owner, answer_with(id)))
+        parts = known.messages[-1].parts if known else ()
+        return [part for part in parts if own_fields(part).get("id") == id]
 
     def _drop(self, owner: str, id: str) -> None:
         """Forget an answer, if it is here."""
@@ -156,6 +186,35 @@ def previous_of(said: Conversation) -> str:
     """Return the id of the answer that a client goes on from; empty if it names none."""
     id = fields_of(said).get(PREVIOUS)
     return id if isinstance(id, str) else ""
+
+
+def answers_named(said: Conversation) -> list[str]:
+    """Return the ids of the answers that a client goes on from, or takes items from."""
+    items = filter(None, map(reference_in, parts_of(said)))
+    return [*filter(None, [previous_of(said)]), *dict.fromkeys(map(answer_with, items))]
+
+
+def parts_of(said: Conversation) -> Iterator[Part]:
+    """Yield all parts of all messages."""
+    return (part for message in said.messages for part in message.parts)
+
+
+def reference_in(part: Part) -> str:
+    """Return the id of the item that a part stands for; empty if it is something else."""
+    if type(part) is not Opaque or part.format != RESPONSES:
+        return ""
+    id = part.data.get("id")
+    return id if part.data.get("type", REFERENCE) == REFERENCE and isinstance(id, str) else ""
+
+
+def answer_with(item: str) -> str:
+    """Return the id of the answer that has an item: `resp_A` of `fc_A_1`."""
+    return PREFIX + item.partition("_")[2].rpartition("_")[0]
+
+
+def own_fields(part: Part) -> Mapping[str, Any]:
+    """Return the fields of an item that only Responses has."""
+    return {} if isinstance(part, Opaque) else part.extra.get(RESPONSES, {})
 
 
 def answer_in(bodies: RequestBodies, id: str) -> RecordedAnswer | None:
