@@ -61,6 +61,8 @@ class TokenMeter:
         self._templates = templates_of(format, model)
         self._wrappings: dict[tuple[Role, Role], float] = {}
         self._labels: dict[str, float] = {}
+        self._unmarked: set[bytes] = set()
+        self._pricer.texts.cleared.append(self._unmarked.clear)
 
     @property
     def drops_orphans(self) -> bool:
@@ -171,7 +173,15 @@ class TokenMeter:
         rest = encode_json(beside_prompt(payload))
         bodies = dict(steps)
         count = self._pricer.count(outline(payload, self.format), bodies=bodies)
-        return Counted(count, steps, is_marked(b"".join((rest, *bodies.values()))))
+        return Counted(count, steps, self._is_marked([rest, *bodies.values()]))
+
+    def _is_marked(self, bodies: list[bytes]) -> bool:
+        """Whether JSON may hold cache marks; what held none before is not searched again."""
+        new = [body for body in bodies if body not in self._unmarked]
+        if is_marked(b"".join(new)):
+            return True
+        self._unmarked.update(new)
+        return False
 
     def _sampled(self, message: Message) -> list[Piece] | None:
         """Return the pieces of a message by a sample of its shape; None if it has to be rendered.
