@@ -149,6 +149,21 @@ CASES = {
             "loss.thinking messages[1]: the model does not think in this request",
         ],
     ),
+    "adaptive thinking of a model that thinks to a budget": Case(
+        "anthropic",
+        {
+            "model": "claude-sonnet-4-5",
+            "max_tokens": 9_000,
+            "thinking": {"type": "adaptive"},
+            "top_k": 3,
+            "messages": [HI],
+        },
+        {"thinking": {"type": "enabled", "budget_tokens": 8_192}, "top_k": None},
+        [
+            "repair.setting thinking: claude-sonnet-4-5 does not think adaptively",
+            "loss.setting top_k: refused while the model thinks",
+        ],
+    ),
     "how to call functions, without any": Case(
         "gemini",
         {

@@ -11,6 +11,7 @@ from contextwright.formats.schemas import output_schema
 from contextwright.formats.settings import (
     BUDGETS,
     FREE,
+    dig,
     effort_of,
     known_effort,
     known_fields,
@@ -288,6 +289,12 @@ def is_cited(document: dict[str, Any]) -> bool:
 
 def settle_thinking(body: dict[str, Any], model: Model, changes: list[Change]) -> None:
     """Use the thinking mode the model has. Disable it if the open tool loop lost its thinking."""
+    if dig(body, "thinking.type") == "adaptive" and is_known(model) and not model.adaptive_thinking:
+        del body["thinking"]
+        reason = f"{model.id} does not think adaptively"
+        changes.append(Change("repair.setting", "thinking", reason))
+        if model.legacy_thinking:
+            write_budget(BUDGETS[USUAL], model, body, changes)
     thinking = body.get("thinking")
     if not is_object(thinking):
         return

@@ -107,6 +107,9 @@ def request_settings(payload: dict[str, Any], model: Model) -> Iterator[Problem]
             yield Problem("A-thinking-type", "thinking.budget_tokens", "at least 1024")
         elif isinstance(limit, int) and budget >= limit:
             yield Problem("A-thinking-type", "thinking.budget_tokens", "less than max_tokens")
+    if mode == "adaptive" and not model.adaptive_thinking and model.matched != "default":
+        reason = f"{model.id} does not think adaptively"
+        yield Problem("A-thinking-type", "thinking.type", reason)
     if mode == "disabled" and not model.disable_thinking:
         yield Problem("A-thinking-type", "thinking.type", f"{model.id} always thinks")
     if forced and (mode == "enabled" or not model.forced_tool_use):
