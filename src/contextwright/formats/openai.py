@@ -14,7 +14,7 @@ from contextwright.messages.conversation import Conversation, Effort, OutputForm
 from contextwright.messages.message import Tool
 from contextwright.messages.parts import Extra
 from contextwright.models import Model
-from contextwright.wire.openai_responses.tools import is_strict, root_problems
+from contextwright.wire.openai_responses.tools import is_strict
 from contextwright.wire.values import is_list, is_object
 
 __all__ = [
@@ -22,7 +22,6 @@ __all__ = [
     "SAME",
     "allowed_names",
     "effort_wire",
-    "has_object_root",
     "moved",
     "output_of",
     "output_wire",
@@ -55,11 +54,6 @@ def moved(
     source, target = names
     rest = {name: fields for name, fields in extra.items() if name not in names}
     return rest | keep_extra(source, left) | keep_extra(target, {**extra.get(target, {}), **own})
-
-
-def has_object_root(tool: Tool) -> bool:
-    """Whether OpenAI accepts the root of a tool's schema."""
-    return not any(root_problems(tool.parameters or {}, "", ""))
 
 
 def with_object_root(tool: Tool, path: str, changes: list[Change]) -> Tool:

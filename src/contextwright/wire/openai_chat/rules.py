@@ -23,7 +23,7 @@ from contextwright.wire.media import (
 )
 from contextwright.wire.openai_chat.dialects import EXTRAS, Dialect, HostedRequest, dialect_of
 from contextwright.wire.openai_chat.types import Request
-from contextwright.wire.openai_responses.tools import root_problems
+from contextwright.wire.openai_responses.tools import has_object_root, root_problems
 from contextwright.wire.shapes import json_problems, objects_in, shape_problems
 from contextwright.wire.survey import is_valid, without_plain
 from contextwright.wire.values import is_list, is_object
@@ -300,7 +300,7 @@ def definition_problems(tool: dict[str, Any], path: str, level: Level) -> Iterat
     name, schema = tool.get("name"), tool.get("parameters")
     if isinstance(name, str) and not TOOL_NAME(name):
         yield Problem("OC-toolname", f"{path}.name", NAME_RULE, level)
-    if is_object(schema):
+    if is_object(schema) and not has_object_root(schema):
         yield from root_problems(schema, "OC-schema", f"{path}.parameters", level)
 
 

@@ -16,6 +16,7 @@ __all__ = [
     "Tool",
     "ToolChoice",
     "choice_problems",
+    "has_object_root",
     "is_name",
     "is_strict",
     "name_problems",
@@ -273,23 +274,27 @@ def definition_problems(tool: dict[str, Any], path: str, level: Level) -> Iterat
     schema = tool.get("parameters")
     if not is_object(schema):
         return
-    yield from root_problems(schema, "OR-schema", f"{path}.parameters", level)
+    if not has_object_root(schema):
+        yield from root_problems(schema, "OR-schema", f"{path}.parameters", level)
     if tool.get("strict") is True and not is_strict(schema):
         message = "strict needs every property required and additionalProperties: false"
         yield Problem("OR-strict", f"{path}.parameters", message, "warning")
 
 
-ALTERNATIVES = ("oneOf", "anyOf", "allOf", "enum", "not")
+ALTERNATIVES = frozenset(("oneOf", "anyOf", "allOf", "enum", "not"))
 
 
-def root_problems(
-    schema: dict[str, Any], code: str, path: str, level: Level = "error"
-) -> Iterator[Problem]:
-    """The schema of a function has a plain object at its root, or says nothing at all."""
-    if schema and schema.get("type") != "object":
+def has_object_root(schema: dict[str, Any]) -> bool:
+    """Whether a schema has a plain object at its root, or says nothing at all."""
+    return not schema or (schema.get("type") == "object" and ALTERNATIVES.isdisjoint(schema))
+
+
+def root_problems(schema: dict[str, Any], code: str, path: str, level: Level) -> Iterator[Problem]:
+    """List what is wrong with the root of a function's schema."""
+    if schema.get("type") != "object":
         yield Problem(code, f"{path}.type", "must be 'object'", level)
-    for word in ALTERNATIVES:
-        if word in schema:
+    for word in schema:
+        if word in ALTERNATIVES:
             yield Problem(code, f"{path}.{word}", "not allowed at the root of a schema", level)
 
 
