@@ -13,13 +13,15 @@ from msgspec.structs import replace
 
 import contextwright as cw
 from contextwright.context.fitting.priced_history import PricedHistory
+from contextwright.context.options import BuildOptions
 from contextwright.context.recipe import Recipe
 from contextwright.errors import BudgetError
+from contextwright.windows.decisions import Decisions
 from contextwright.windows.log import media_in
 from contextwright.windows.policies import KeepAll, KeepRecent, Layers, Stepped, Window
 from profiles import STORE, examples
 from samples.windows import From
-from strategies.runs import TARGETS, clearings, histories, shares, summaries, windows
+from strategies.runs import TARGETS, clearings, histories, shares, steps, summaries, windows
 
 ENOUGH = 0.3
 """The least part of its examples on which a law must really be put to the test."""
@@ -212,3 +214,41 @@ def caps_are_caps(case: Case, context: cw.Context) -> bool:
     number = sum(map(media_in, context.conversation.messages))
     assert cap is None or number <= cap
     return True
+
+
+@pytest.mark.parametrize(("format", "model"), TARGETS)
+@examples(STORE)
+@given(histories(10), steps, summaries, shares)
+def test_the_cut_moves_back_only_if_too_little_would_be_sent(
+    format: str,
+    model: str,
+    messages: list[cw.Message],
+    step: float,
+    summary: cw.SummaryPolicy | None,
+    share: float,
+) -> None:
+    """Or because a result has come late, or something was cleared since."""
+    recipe = Recipe(window=Stepped(step), summary=summary)
+    options = BuildOptions(model=model, format=format, budget=PLENTY)
+    whole = replace(recipe, window=KeepAll()).build(messages, **options)
+    options["budget"] = max(int(whole.ledger.most * share), 60)
+    history = recipe.history(model=model, format=format)
+    before: Decisions | None = None
+    for message in messages:
+        history.append(message)
+        try:
+            decisions = recipe.build(history, **options).decisions
+        except BudgetError:
+            before = None
+            continue
+        if before and decisions.cut < before.cut and not is_excepted(decisions, before):
+            task = [one.index for one in decisions if one.reason == "task"]
+            stayed = replace(recipe, window=From(before.cut, task)).build(history, **options)
+            fullest = replace(recipe, window=Stepped(0)).build(history, **options)
+            assert stayed.ledger.history < (1 - step) * fullest.ledger.history + MERGED
+        before = decisions
+
+
+def is_excepted(decisions: Decisions, before: Decisions) -> bool:
+    view = decisions.view
+    return bool(view.log.exchanges.late(0)) or view.lines.end > before.view.lines.end

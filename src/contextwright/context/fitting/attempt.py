@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable
 from functools import cached_property
-from math import inf
+from math import ceil, inf
 
 from msgspec import Struct
 
@@ -231,16 +232,23 @@ class Attempt:
     def _filled(self, narrow: Fitted) -> Fitted:
         """Return the request, or a fuller one if it sends less than it must of what could be sent.
 
-        Asks the window again with the room that its fullest request takes.
+        Asks the window again with the least room that is enough, so that the cut stays for long.
         """
         fullest = self._by(self.window.fullest)
         if not isinstance(fullest, Fitted):
             return narrow
-        least = (1 - self.window.unused) * self._sent(fullest)
+        share = 1 - self.window.unused
+        least = share * self._sent(fullest)
         if self._sent(narrow) >= least:
             return narrow
-        beside = self.allowance() + self.kept_free + self._note_cost
-        wide = self.trial(self._decide(self._spent(fullest) + beside))
+        beside, most = self.allowance() + self.kept_free + self._note_cost, self._spent(fullest)
+
+        def foreseen(room: int) -> float:
+            return self._view.spent(self._decide(room + beside).kept())
+
+        rooms = range(int(self._spent(narrow)), ceil(most))
+        enough = bisect_left(rooms, share * most, key=foreseen) + rooms.start
+        wide = self.trial(self._decide(enough + beside))
         fits = wide.free >= self._reserved(wide.draft.decisions)
         return wide if fits and self._sent(wide) >= least else fullest
 
