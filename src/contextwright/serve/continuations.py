@@ -13,7 +13,7 @@ import asyncio
 import logging
 import re
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from random import getrandbits
 from typing import Any, NamedTuple
@@ -151,7 +151,7 @@ class Continuations:
 
     def _with_items(self, owner: str, said: Conversation, elsewhere: bool) -> Conversation:
         """Return what a client said, with items of earlier answers in the place of their ids."""
-        if not any(map(reference_in, parts_of(said))):
+        if not references_in(said):
             return said
         messages: list[Message] = []
         for message in said.messages:
@@ -190,13 +190,15 @@ def previous_of(said: Conversation) -> str:
 
 def answers_named(said: Conversation) -> list[str]:
     """Return the ids of the answers that a client goes on from, or takes items from."""
-    items = filter(None, map(reference_in, parts_of(said)))
-    return [*filter(None, [previous_of(said)]), *dict.fromkeys(map(answer_with, items))]
+    answers = dict.fromkeys(map(answer_with, references_in(said)))
+    return [*filter(None, [previous_of(said)]), *answers]
 
 
-def parts_of(said: Conversation) -> Iterator[Part]:
-    """Yield all parts of all messages."""
-    return (part for message in said.messages for part in message.parts)
+def references_in(said: Conversation) -> list[str]:
+    """Return the ids of the items that a client names."""
+    messages = said.messages if said.source == RESPONSES else ()
+    found = (reference_in(part) for message in messages for part in message.parts)
+    return [id for id in found if id]
 
 
 def reference_in(part: Part) -> str:
