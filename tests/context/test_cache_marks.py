@@ -255,3 +255,11 @@ def test_only_the_clock_of_the_newest_question_moves(model: str, question: str) 
         question,
         "volatile sections changed: CurrentTime[1]",
     )
+
+
+def test_a_tool_that_is_loaded_later_is_not_marked() -> None:
+    """Claude refuses it there; the last tool before it ends the same prefix."""
+    later = cw.Tool("later", extra={"anthropic": {"defer_loading": True}})
+    payload = Recipe().build(CHAT, model=CLAUDE, now=NOW, tools=[*TOOLS, later]).payload
+    assert marks(payload) == ["tools[0]", "messages[2].content[0]"]
+    assert [one for one in cw.check(payload, "anthropic") if one.level == "error"] == []
