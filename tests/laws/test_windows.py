@@ -241,12 +241,21 @@ def test_the_cut_moves_back_only_if_too_little_would_be_sent(
         except BudgetError:
             before = None
             continue
-        if before and decisions.cut < before.cut and not is_excepted(decisions, before):
+        if before and moved_back(decisions, before) and not is_excepted(decisions, before):
             task = [one.index for one in decisions if one.reason == "task"]
             stayed = replace(recipe, window=From(before.cut, task)).build(history, **options)
             fullest = replace(recipe, window=Stepped(0)).build(history, **options)
             assert stayed.ledger.history < (1 - step) * fullest.ledger.history + MERGED
         before = decisions
+
+
+def moved_back(decisions: Decisions, before: Decisions) -> bool:
+    """Whether a message that was left out is sent again; exchanges stay whole behind any cut."""
+    now, then = (
+        {one.index for one in each if one.action in ("dropped", "summarised")}
+        for each in (decisions, before)
+    )
+    return decisions.cut < before.cut and bool(then - now)
 
 
 def is_excepted(decisions: Decisions, before: Decisions) -> bool:

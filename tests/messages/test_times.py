@@ -8,7 +8,8 @@ import pytest
 import contextwright as cw
 from commands import Run
 from contextwright.errors import UsageError
-from contextwright.messages import read_time, with_zone
+from contextwright.messages import read_time
+from contextwright.messages.times import require_time
 from contextwright.store import Store
 
 ENDS = ("0001-01-01T00:00:00+05:00", "9999-12-31T23:59:59-05:00", "0001-01-01", "253402300799")
@@ -42,11 +43,13 @@ def test_now_cannot_be_there(now: datetime, tmp_path: Path) -> None:
         chat.add(cw.user("Hello"))
         with pytest.raises(UsageError, match="at an end of the calendar"):
             chat.recall("Hello", now=now)
+        with pytest.raises(UsageError, match="at an end of the calendar"):
+            store.erase_before(now)
 
 
 def test_every_other_time_can_be_told_everywhere() -> None:
     for spelling in ("0001-01-03T00:00:00Z", "9999-12-28T23:59:59.999999+00:00"):
         moment = read_time(spelling)
         assert moment is not None
-        assert with_zone(moment) == moment
+        assert require_time(moment) == moment
         assert {moment.astimezone(zone) for zone in (EAST, WEST, UTC)} == {moment}

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from contextwright.documents.read import read_bytes
 from contextwright.errors import ParseError, UsageError, shown
-from contextwright.messages.times import with_zone
+from contextwright.messages.times import require_time
 from contextwright.models import Model, Models
 
 __all__ = [
@@ -62,4 +62,4 @@ def read_time_option(text: str, option: str = "--now") -> datetime:
             f"{option} {shown(text)} is not an ISO 8601 time",
             hint="example: 2026-11-15T13:05:00+02:00",
         ) from None
-    return with_zone(moment)
+    return require_time(moment)

@@ -35,7 +35,7 @@ from contextwright.formats import FormatName
 from contextwright.formats.given import as_given, as_tools, is_messages
 from contextwright.messages.message import Tool
 from contextwright.messages.parts import Opaque, Text, ToolResult
-from contextwright.messages.times import with_zone
+from contextwright.messages.times import require_time
 from contextwright.messages.validation import naming_faults
 from contextwright.models import Model, as_model
 from contextwright.recall.memories import MemorySource
@@ -102,7 +102,7 @@ def require_arguments(recipe: Any, now: Any, budget: Any, memories: Any) -> None
     require(recipe, RecipeData, "a recipe", "pass a Recipe")
     require(now, datetime | None, "now", "pass a datetime")
     if now is not None:
-        with_zone(now)
+        require_time(now)
     require(budget, int | None, "a budget", "a number of tokens")
     if memories is not None and not callable(getattr(memories, "recall", None)):
         raise UsageError(f"memories cannot be {shown(memories)}", hint="pass a MemoryList")

@@ -22,17 +22,22 @@ def read_time(spelling: str) -> datetime | None:
             moment = datetime.fromtimestamp(float(spelling), UTC)
         except (ValueError, OverflowError, OSError):
             return None
-    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    moment = with_zone(moment)
     return moment if EARLIEST <= moment <= LATEST else None
 
 
 def with_zone(moment: datetime) -> datetime:
-    """Return a time with a zone, so that times can be compared; without one it is UTC.
+    """Return a time with a zone, so that times can be compared; without one it is UTC."""
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def require_time(moment: datetime) -> datetime:
+    """Return a time with a zone that every other zone can tell too; without one it is UTC.
 
     Raises:
         UsageError: it is at an end of the calendar.
     """
-    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    moment = with_zone(moment)
     if EARLIEST <= moment <= LATEST:
         return moment
     hint = f"{EARLIEST.date()} to {LATEST.date()}"

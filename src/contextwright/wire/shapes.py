@@ -16,7 +16,10 @@ from msgspec import Struct, inspect
 from contextwright.errors import Problem, shown
 from contextwright.text.json import convert
 
-__all__ = ["Shape", "json_problems", "objects_in", "shape_problems"]
+__all__ = ["EXTRA", "Shape", "json_problems", "objects_in", "shape_problems"]
+
+EXTRA = "T-extra"
+"""The code of an unknown field."""
 
 MOST_CHOICES = 12
 """How many allowed values a problem names."""
@@ -138,7 +141,7 @@ def _walk_struct(info: inspect.StructType, value: Any, path: str) -> Iterator[Pr
     known = set(fields) if info.tag_field is None else {*fields, info.tag_field}
     for key in entries:
         if key not in known:
-            yield Problem("T-extra", _join(path, key), "unknown field")
+            yield Problem(EXTRA, _join(path, key), "unknown field")
     if info.tag_field is not None and entries.get(info.tag_field, info.tag) != info.tag:
         yield _not_one_of(entries[info.tag_field], (info.tag,), _join(path, info.tag_field))
     for name, field in fields.items():

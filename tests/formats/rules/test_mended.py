@@ -178,6 +178,15 @@ CASES = {
         ["loss.setting toolConfig.functionCallingConfig: refused without functions"],
         "gemini-2.5-flash",
     ),
+    "settings of the wrong type at another host, which may know fields of its own": Case(
+        "openai-responses",
+        {"model": "x", "input": "hi", "temperature": "warm", "metadata": "", "own": 1},
+        {"temperature": None, "metadata": None},
+        [
+            "loss.setting temperature: openai-responses refuses 'warm'",
+            "loss.setting metadata: openai-responses refuses ''",
+        ],
+    ),
 }
 
 

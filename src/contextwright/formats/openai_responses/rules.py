@@ -40,7 +40,7 @@ from contextwright.wire.openai_responses import items as wire
 from contextwright.wire.openai_responses.tools import CustomTool, FunctionTool, Namespace
 from contextwright.wire.openai_responses.tools import Tool as AnyTool
 from contextwright.wire.openai_responses.types import Request, item_shape, kind_of, unless_new
-from contextwright.wire.shapes import shape_problems
+from contextwright.wire.shapes import EXTRA, shape_problems
 
 __all__ = [
     "fitted_definition",
@@ -228,13 +228,16 @@ def is_namespace(fields: dict[str, Any]) -> bool:
     return fits(fields, Namespace)
 
 
-def fitted_settings(wire: dict[str, Any], changes: list[Change]) -> dict[str, Any]:
-    """Keep the settings whose name and type this API accepts."""
+def fitted_settings(
+    wire: dict[str, Any], changes: list[Change], *, exact: bool = True
+) -> dict[str, Any]:
+    """Keep the settings whose type this API accepts, and if `exact` only those that it knows."""
     if not shape_problems(wire, Request):
         return wire
     kept: dict[str, Any] = {}
     for field, value in wire.items():
-        if shape_problems({field: value}, Request):
+        problems = shape_problems({field: value}, Request)
+        if any(exact or problem.code != EXTRA for problem in problems):
             changes.append(Change("loss.setting", field, f"{NAME} refuses {shown(value)}"))
         else:
             kept[field] = value

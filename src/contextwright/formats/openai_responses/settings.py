@@ -76,8 +76,10 @@ def settings_wire(
     """Write the settings: verbatim if the request came from this format, else translated."""
     if target.same_format:
         wire = dict(conversation.extra.get(NAME, {}))
-        if is_exact(target.model, target.options):
-            wire = fitted_settings(wire, changes)
+        exact = is_exact(target.model, target.options)
+        if target.options.repair:
+            wire = fitted_settings(wire, changes, exact=exact)
+        if exact:
             settle_state(wire, changes)
     else:
         wire = translated(conversation, target, changes)

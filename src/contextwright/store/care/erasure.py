@@ -11,7 +11,7 @@ import msgspec
 
 from contextwright.errors import NotFound, shown
 from contextwright.messages.message import Message
-from contextwright.messages.times import read_time, with_zone
+from contextwright.messages.times import read_time, require_time
 from contextwright.store.engines.base import Connection, Engine, Work
 from contextwright.store.records import EraseOptions, Erasure
 from contextwright.store.rows import conversations, editing, index, requests
@@ -114,7 +114,7 @@ def erase_old(state: State, before: datetime, **options: Unpack[EraseOptions]) -
 
     A conversation with nothing else in it is removed, unless another was forked from it.
     """
-    limit = with_zone(before)
+    limit = require_time(before)
 
     def is_old(at: str | None) -> bool:
         time = read_time(at) if at else None

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from contextwright.errors import UsageError, shown
 from contextwright.messages.message import Message
-from contextwright.messages.times import with_zone
+from contextwright.messages.times import require_time
 from contextwright.models import Model, as_model
 from contextwright.recall.memories import Ranking
 from contextwright.recall.outline import Entry
@@ -120,7 +120,7 @@ class RecallRequest(Struct, frozen=True, kw_only=True):
         is_now = self.now is None or is_a(self.now, datetime)
         require(is_now, "now", self.now, "a datetime")
         if self.now is not None:
-            with_zone(self.now)
+            require_time(self.now)
         require(is_a(self.excerpts, bool), "excerpts", self.excerpts, "True or False")
         is_ranking = is_a(self.ranking, Ranking)
         require(is_ranking, "ranking", self.ranking, "Ranking(recency=…, senders=…)")

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from contextwright.errors import Level, Problem, shown
 from contextwright.models import Model
@@ -23,7 +24,7 @@ from contextwright.wire.openai_responses.types import (
     item_shapes,
     kind_of,
 )
-from contextwright.wire.shapes import json_problems, objects_in
+from contextwright.wire.shapes import EXTRA, json_problems, objects_in
 from contextwright.wire.survey import is_valid, without_plain
 from contextwright.wire.values import is_list, is_object
 
@@ -94,8 +95,11 @@ def check(payload: Any, model: Model) -> list[Problem]:
         problems = history_problems(payload, model)
     else:
         problems = number_problems(holders, "input", model)
-    level: Level = "error" if model.provider == "openai" else "warning"
-    return [*problems, *request_settings(payload, model), *tool_problems(payload, level)]
+    if model.provider == "openai":
+        return [*problems, *request_settings(payload, model), *tool_problems(payload, "error")]
+    # Other hosts may know fields of their own.
+    problems = [replace(one, level="warning") if one.code == EXTRA else one for one in problems]
+    return [*problems, *request_settings(payload, model), *tool_problems(payload, "warning")]
 
 
 def history_problems(payload: dict[str, Any], model: Model) -> list[Problem]:
