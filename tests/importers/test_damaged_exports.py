@@ -67,7 +67,7 @@ def altered(draw: st.DrawFn, value: Any) -> Any:
             case "reverse" if isinstance(holder, list):
                 holder.reverse()
             case _:
-                holder[last] = draw(st.sampled_from(ODD))
+                holder[last] = deepcopy(draw(st.sampled_from(ODD)))  # it may be altered next
     return value
 
 

@@ -6,6 +6,7 @@ data: they are compared and shown, and never opened as paths.
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import tempfile
@@ -228,6 +229,10 @@ class Zip(Files):
             raise ParseError(
                 f"cannot be unpacked: {shown(str(error))}", hint="unpack it yourself"
             ) from None
+        except OSError as error:
+            if error.errno != errno.EINVAL:
+                raise
+            raise zipfile.BadZipFile(f"{info.filename} begins before the file") from None
 
     def close(self) -> None:
         """Close the archive and the file it is in."""
