@@ -58,7 +58,6 @@ class Input(Struct, frozen=True):
         """
         found = self.all()
         if len(found) == 1:
-            left_out(self.skipped)
             return found[0]
         hint = "--jsonl reads a conversation per line; cw import stores them, to name one"
         holds = numbered(len(found), "conversation")
@@ -72,7 +71,9 @@ def is_file(name: str) -> bool:
 
 def read_conversation(file: str, format: str | None) -> Conversation:
     """Read the one conversation of a file; without a format, it is detected."""
-    return read_input(file, format).one()
+    found = read_input(file, format)
+    left_out(found.skipped)
+    return found.one()
 
 
 def read_input(file: str, format: str | None) -> Input:

@@ -14,7 +14,7 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-__all__ = ["TooLarge", "UnknownEncoding", "decompressed", "read_body"]
+__all__ = ["DAMAGED", "UNPACKERS", "TooLarge", "UnknownEncoding", "decompressed", "read_body"]
 
 UNPACKERS: dict[str, Callable[[], Any]] = {
     "gzip": lambda: zlib.decompressobj(wbits=31),
@@ -23,6 +23,8 @@ UNPACKERS: dict[str, Callable[[], Any]] = {
     "zstd": zstd.ZstdDecompressor,
 }
 """By their names in `content-encoding`. Codex compresses with zstd."""
+DAMAGED = (zlib.error, zstd.ZstdError)
+"""What they raise."""
 
 
 class TooLarge(ContextwrightError):
@@ -67,7 +69,7 @@ def decompressed(body: bytes, encodings: str, limit: int) -> bytes:
             raise UnknownEncoding(f"the body is compressed with {shown(name)}", hint=hint)
         try:
             body = unpacked(body, UNPACKERS[name], limit)
-        except (zlib.error, zstd.ZstdError) as error:
+        except DAMAGED as error:
             raise ParseError(f"the body is not {name}: {shown(str(error))}") from None
     return body
 

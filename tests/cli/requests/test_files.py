@@ -158,6 +158,22 @@ def test_a_strict_conversion_refuses_what_a_log_loses(cw: Run, tmp_path: Path) -
     code, out, err = cw("convert", log, "--to", "anthropic", "--strict")
     assert (code, out) == (1, "")
     assert only_line(err).startswith(f"cw: {log}: repair.")
+    piped = cw("convert", "-", "--to", "anthropic", "--strict", input=Path(log).read_bytes())
+    assert only_line(piped.err).startswith("cw: standard input: repair.")
+
+
+def test_the_lines_of_a_log_are_no_conversations(cw: Run, tmp_path: Path) -> None:
+    log = str(write_lines(tmp_path / "log.jsonl", *CLAUDE_CODE))
+    model = ("--model", "gpt-4o")
+    for command in (
+        ("convert", log, "--to", "gemini"),
+        ("build", log, *model),
+        ("simulate", log, *model),
+    ):
+        code, out, err = cw(*command, "--jsonl", "--from", "claude-code")
+        assert (code, out) == (2, "")
+        assert only_line(err).startswith("cw: unknown format 'claude-code'")
+    assert cw("tune", log, *model, "--from", "claude-code").code == 0
 
 
 # Fixing

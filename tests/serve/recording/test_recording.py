@@ -1,6 +1,5 @@
 """Recording: every request that passes is kept, each message once, and no key at all."""
 
-import gzip
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -23,6 +22,7 @@ from contextwright.text.json import decode_json
 from providers.standin import KEY, BreakOff, Dribble, Request, StandIn, said, serving
 from serve.claude_code import MODEL, ClaudeCode, PromptCache
 from serve.gateways import TOKEN, Running, running
+from serve.test_bodies import PACKERS
 from serve.test_relay import ANSWER, UPSTREAMS, upstream
 from serve.test_translate import ENVIRONMENT, settings_for
 
@@ -284,11 +284,12 @@ def test_old_requests_are_removed_while_others_come(
         assert {one.state for one in store.requests()} == {"answered"}
 
 
-def test_an_answer_that_comes_compressed_is_read(tmp_path: Path) -> None:
+@pytest.mark.parametrize("encoding", PACKERS)
+def test_an_answer_that_comes_compressed_is_read(tmp_path: Path, encoding: str) -> None:
     stream = write_stream(events_of(said("Yes.")), "anthropic", model=MODEL)
     with cw.Store(tmp_path / "store.db", sync="fast") as store, upstream() as server:
-        server.headers["content-encoding"] = "gzip"
-        server.body = gzip.compress(b"".join(stream))
+        server.headers["content-encoding"] = encoding
+        server.body = PACKERS[encoding](b"".join(stream))
         route = Route("*", "anthropic", base_url=f"http://127.0.0.1:{server.server_port}")
         with running(GatewaySettings((route,)), store=store) as gateway:
             question = {"role": "user", "content": "Hello"}

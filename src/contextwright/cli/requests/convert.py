@@ -29,6 +29,7 @@ from contextwright.cli.output import (
     count_changes,
     error_fields,
     indented,
+    left_out,
     list_changes,
     note,
     numbered,
@@ -126,7 +127,9 @@ def convert(
     zcat logs.gz | cw convert - --from anthropic --to openai-chat --jsonl > out.jsonl
     """
     conversion = Conversion(source, target, named_model(model, models), strict, rendering)
-    conversion.require_formats()
+    formats.find(target)
+    if source is not None:
+        (formats if jsonl else importers).find(source)
     rendering.require_target(target)
     if jsonl:
         return convert_lines(conversion, file, output, listed=changes)
@@ -160,19 +163,15 @@ class Conversion(Struct, frozen=True):
         if found.conversations is None:
             with about(found.file):
                 return msgspec.structs.replace(self, source=found.format).run(found.document)
+        left_out(found.skipped)
         conversation = found.one()
         if self.strict and conversation.changes:
-            raise ContextwrightError(f"{found.file}: {conversation.changes[0]}")
+            with about(found.file):
+                raise ContextwrightError(str(conversation.changes[0]))
         options = msgspec.structs.asdict(self.rendering)
         rendered = api.render(conversation, self.target, model=self.model, **options)
         changes = (*conversation.changes, *rendered.changes)
         return msgspec.structs.replace(rendered, changes=changes)
-
-    def require_formats(self) -> None:
-        """Fail before anything is read if a format does not exist."""
-        if self.source is not None:
-            importers.find(self.source)
-        formats.find(self.target)
 
 
 def convert_lines(conversion: Conversion, file: str, output: str | None, *, listed: bool) -> int:

@@ -86,7 +86,7 @@ def simulate(
     recipes = [recipe_of(name, target.max_output_tokens) for name in recipe or ["default"]]
     formats.find(target.format or model.format)
     if source is not None:
-        importers.find(source)
+        (formats if jsonl else importers).find(source)
     if plot is not None and not plot.endswith(".svg"):
         raise UsageError("a plot is an SVG file", hint="--plot out.svg")
     if jsonl:

@@ -142,11 +142,12 @@ def recorded(
         return from_store(where, most), 0
     if source is not None:
         importers.find(source)
+    of_tool = source is not None and source not in formats.NAMES
     found: list[Conversation] = []
     skipped: Counter[str] = Counter()
     failed = 0
     for file in logs:
-        if file.endswith(LINES) and not is_log(read_lines(file)):
+        if file.endswith(LINES) and not of_tool and not is_log(read_lines(file)):
             conversations, wrong = conversation_lines(file, source)
             found += conversations
             failed += wrong

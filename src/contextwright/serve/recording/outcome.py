@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from hashlib import blake2b
 from typing import Any, TypeVar
 
@@ -19,6 +18,7 @@ from contextwright.formats.replies.whole import read_whole
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation
 from contextwright.models import as_model
+from contextwright.serve.bodies import DAMAGED, UNPACKERS
 from contextwright.serve.calls import Call
 from contextwright.serve.continuations import Continuations
 from contextwright.serve.reading import Readings, read_fields
@@ -186,20 +186,14 @@ def read_reply(format: str, outcome: Outcome, body: bytes) -> ModelReply | None:
     if not body or outcome.error or (outcome.status or 200) >= 300:
         return None
     try:
-        plain = decompressed(body, outcome.encoding)
+        unpacker = UNPACKERS.get(outcome.encoding)
+        plain = unpacker().decompress(body) if unpacker else body  # as far as it came
         if not outcome.streams and plain.lstrip().startswith(b"{"):
             value = decode_object(plain)
             return None if value is None else api.parse_reply(value, format)
         return read_whole(plain, format)
-    except (ContextwrightError, msgspec.DecodeError, UnicodeError, RecursionError, zlib.error):
+    except (ContextwrightError, msgspec.DecodeError, UnicodeError, RecursionError, *DAMAGED):
         return None
-
-
-def decompressed(body: bytes, encoding: str) -> bytes:
-    """Return the bytes that were compressed for the way, if we can read them."""
-    if encoding in ("gzip", "deflate"):
-        return zlib.decompressobj(wbits=47 if encoding == "gzip" else 15).decompress(body)
-    return body
 
 
 def state_of(
