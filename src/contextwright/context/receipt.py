@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from hashlib import sha256
 from itertools import accumulate, pairwise
 from typing import Any, cast
@@ -175,6 +175,8 @@ PROMPT_FIELDS = frozenset(field for field, _ in PROMPT)
 
 TURNS = {"messages": "messages", "input": "input", "contents": "contents", "history": "contents"}
 """Fields of the turns: field → place in a count."""
+FIRST_TURNS = 1_024
+"""Turns of a request whose places are kept."""
 
 
 def link_of(chain: str, body: bytes) -> str:
@@ -244,9 +246,22 @@ def steps_of(payload: dict[str, Any] | list[Any]) -> list[tuple[str, Any]]:
     for field, place in TURNS.items():
         turns = body.get(field)
         if isinstance(turns, list):
-            each = enumerate(cast("list[Any]", turns))
-            steps += [(f"{place}[{index}]", turn) for index, turn in each]
+            each = cast("list[Any]", turns)
+            steps += zip(numbered(place, len(each)), each, strict=False)
     return steps
+
+
+def numbered(place: str, turns: int) -> Sequence[str]:
+    """Return `messages[0]`, `messages[1]` …, at least as many as there are turns."""
+    if turns > FIRST_TURNS:
+        return [f"{place}[{index}]" for index in range(turns)]
+    return first_places(place)
+
+
+@cache
+def first_places(place: str) -> Sequence[str]:
+    """Return the places of the first turns; kept, because every request has them."""
+    return tuple([f"{place}[{index}]" for index in range(FIRST_TURNS)])
 
 
 def went_on(turn: Any, previous: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterable, Iterable, Iterator
+from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -45,6 +46,7 @@ class WrittenReply(NamedTuple):
     changes: tuple[Change, ...]
 
 
+@cache
 def provider_part(format: str, module: str) -> Any:
     """Import a module of a provider's folder on first use."""
     if format not in CLASSES:

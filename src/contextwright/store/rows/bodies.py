@@ -35,8 +35,8 @@ ON CONFLICT (request, kind) DO UPDATE SET base = excluded.base, depth = excluded
 head = excluded.head, tail = excluded.tail, body = excluded.body"""
 KINDS: tuple[BodyKind, ...] = ("request", "upstream", "reply")
 LEVEL = 3
-STRIDES = (4_096, 256)
-"""Bytes of two bodies that are compared at once: many while they are alike, then few."""
+STRIDES = (16_384, 2_048, 256)
+"""Bytes of two bodies that are compared at once: many while they are alike, then fewer."""
 
 
 def add(connection: Connection, request: int, kind: BodyKind, body: bytes, level: int = 0) -> None:

@@ -8,9 +8,7 @@ left out, because clients change it from request to request.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from copy import copy
 from hashlib import blake2b
-from itertools import islice
 from operator import is_
 from typing import Any, Self
 
@@ -71,9 +69,10 @@ class Trail:
 
     def followed_by(self, messages: Sequence[Message]) -> Self:
         """Return the trail with further messages."""
-        after = copy(self)
+        after = object.__new__(type(self))
         after.messages = (*self.messages, *messages)
         after._digest = self._digest.copy()
+        after._speaker, after._begun = self._speaker, self._begun
         after.digests = [*self.digests, *map(after._pass, messages)]
         return after
 
@@ -116,16 +115,17 @@ def longest(connection: Connection, tenant: str, digests: Sequence[str]) -> Plac
 
     Of several, it prefers the end of a conversation, then the newest.
     """
-    indices = {digest: index for index, digest in enumerate(digests) if digest}
-    newest, size = reversed(indices), FEW
-    while batch := list(islice(newest, size)):
-        size = BATCH
-        sql = FIND.format(", ".join("?" * len(batch)))
-        found = [
-            Place(indices[digest], *rest) for digest, *rest in connection.rows(sql, tenant, *batch)
-        ]
-        if found:
-            return max(found, key=rank)
+    end, size = len(digests), FEW
+    while end > 0:
+        start = max(end - size, 0)
+        indices = {digests[index]: index for index in range(start, end) if digests[index]}
+        if not indices:
+            return None  # there is no text before
+        sql = FIND.format(", ".join("?" * len(indices)))
+        rows = connection.rows(sql, tenant, *indices)
+        if rows:
+            return max([Place(indices[digest], *rest) for digest, *rest in rows], key=rank)
+        end, size = start, BATCH
     return None
 
 
