@@ -42,6 +42,23 @@ def payload(format: str, *more: cw.Message) -> dict[str, Any]:
 
 
 @per_format
+def test_the_address_may_stand_in_the_variable_of_the_providers_sdks(
+    format: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving(said("Fine.")) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{server.address}/v1")
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.address)
+        monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", f"{server.address}/")
+        with connect_sync(format, KEY) as provider:
+            assert (
+                provider.send(payload(format), model=MODELS[format]).message.text.strip() == "Fine."
+            )
+    nowhere = "http://127.0.0.1:1"
+    for own in (connect(format, KEY, base_url=nowhere), connect(Host("own", format, nowhere), KEY)):
+        assert nowhere in repr(own)
+
+
+@per_format
 def test_an_answer_arrives(format: str) -> None:
     call = cw.ToolCall("weather", {"city": "Kyiv"}, "call_1")
     with serving(said("Fine, thanks. ", call)) as server:

@@ -14,9 +14,21 @@ from contextwright.errors import ProviderError, UsageError
 from contextwright.models import as_model
 from contextwright.wire.values import is_object
 
-__all__ = ["HOSTS", "Host", "body_for", "headers_for", "host_for", "key_for", "url_for"]
+__all__ = [
+    "HOSTS",
+    "Host",
+    "body_for",
+    "headers_for",
+    "host_for",
+    "key_for",
+    "redirected",
+    "url_for",
+]
 
 ANTHROPIC_VERSION = "2023-06-01"
+OPENAI = "https://api.openai.com/v1"
+ANTHROPIC = "https://api.anthropic.com"
+GOOGLE = "https://generativelanguage.googleapis.com"
 
 
 class Host(Struct, frozen=True):
@@ -27,20 +39,17 @@ class Host(Struct, frozen=True):
     base_url: str
     key_variable: str | None = None
     """The environment variable with the key; None if the host needs none."""
+    address_variable: str | None = None
+    """The environment variable in which the provider's own SDKs look for another address."""
 
 
 HOSTS: dict[str, Host] = {
     host.name: host
     for host in (
-        Host("openai", "openai-chat", "https://api.openai.com/v1", "OPENAI_API_KEY"),
-        Host("openai-responses", "openai-responses", "https://api.openai.com/v1", "OPENAI_API_KEY"),
-        Host("anthropic", "anthropic", "https://api.anthropic.com", "ANTHROPIC_API_KEY"),
-        Host(
-            "gemini",
-            "gemini",
-            "https://generativelanguage.googleapis.com/v1beta",
-            "GEMINI_API_KEY",
-        ),
+        Host("openai", "openai-chat", OPENAI, "OPENAI_API_KEY", "OPENAI_BASE_URL"),
+        Host("openai-responses", "openai-responses", OPENAI, "OPENAI_API_KEY", "OPENAI_BASE_URL"),
+        Host("anthropic", "anthropic", ANTHROPIC, "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"),
+        Host("gemini", "gemini", f"{GOOGLE}/v1beta", "GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL"),
         Host("openrouter", "openai-chat", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
         Host("deepseek", "openai-chat", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY"),
         Host("mistral", "openai-chat", "https://api.mistral.ai/v1", "MISTRAL_API_KEY"),
@@ -79,6 +88,17 @@ def host_for(target: str | Host, base_url: str | None = None) -> Host:
         known = ", ".join(HOSTS)
         raise UsageError(f"no host is known for {target!r}", hint=f"name one of: {known}")
     return host if base_url is None else msgspec.structs.replace(host, base_url=base_url)
+
+
+def redirected(host: Host, environment: Mapping[str, str] | None = None) -> Host:
+    """Return the host at the address that the environment names for it, if it names one."""
+    given = os.environ if environment is None else environment
+    address = given.get(host.address_variable or "", "").strip().rstrip("/")
+    if not address:
+        return host
+    # Google's SDKs add the version; those of others leave it to the variable, or to the path.
+    ending = "/v1beta" if host.format == "gemini" else ""
+    return msgspec.structs.replace(host, base_url=address + ending)
 
 
 def key_for(host: Host, environment: Mapping[str, str] | None = None) -> str | None:

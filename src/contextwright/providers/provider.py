@@ -15,7 +15,15 @@ from contextwright.formats.replies.failures import read_error
 from contextwright.formats.replies.reader import read_batches
 from contextwright.formats.replies.streams import stream_reader
 from contextwright.providers.base import AnyProvider, BatchProvider
-from contextwright.providers.hosts import Host, body_for, headers_for, host_for, key_for, url_for
+from contextwright.providers.hosts import (
+    Host,
+    body_for,
+    headers_for,
+    host_for,
+    key_for,
+    redirected,
+    url_for,
+)
 from contextwright.providers.http import CONNECT_SECONDS, READ_SECONDS, HttpClient, HttpResponse
 from contextwright.providers.offline import Echo
 from contextwright.providers.retries import Retries
@@ -183,8 +191,10 @@ def connect(
     """Return a provider by the name of a host, format or model; `echo` works offline.
 
     The key is `key`, or the host's environment variable. `base_url` is the address of another host
-    that speaks the same API. With `telemetry`, each request becomes a span of OpenTelemetry: see
-    `TracedProvider`. `options` are those of `Provider`.
+    that speaks the same API; without it, the variable that the provider's own SDKs read may name
+    one (`OPENAI_BASE_URL`, `ANTHROPIC_BASE_URL`, `GOOGLE_GEMINI_BASE_URL`). With `telemetry`, each
+    request becomes a span of OpenTelemetry: see `TracedProvider`. `options` are those of
+    `Provider`.
 
     Raises:
         UsageError: the name is unknown.
@@ -195,6 +205,8 @@ def connect(
         provider = Echo()
     else:
         host = host_for(target, base_url)
+        if base_url is None and isinstance(target, str):
+            host = redirected(host)
         provider = Provider(host, key if key is not None else key_for(host), **options)
     return provider if telemetry is None else TracedProvider(provider, telemetry)
 

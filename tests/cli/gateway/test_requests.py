@@ -17,7 +17,7 @@ import contextwright
 from commands import Run, only_line
 from contextwright.formats.replies.events import Usage
 from contextwright.serve import GatewaySettings, Route
-from providers.standin import said, serving
+from providers.standin import KEY, said, serving
 from serve.claude_code import MODEL, ClaudeCode
 from serve.gateways import running
 from store.rows.test_requests import RECORD
@@ -130,6 +130,10 @@ def test_a_request_is_written_for_another_provider(
     unsent = cw("replay", "2", "--to", "anthropic", "--send")
     assert "set ANTHROPIC_API_KEY" in unsent.err
     assert cw("replay", "2", "--to", "echo", "--send").out == "Second?\n"
+    with serving(said("Once more.")) as server:
+        monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.address)
+        assert cw("replay", "2", "--to", "anthropic", "--send").out.strip() == "Once more."
 
 
 def test_a_program_is_recorded(own_store: None, cw: Run) -> None:
