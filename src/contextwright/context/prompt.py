@@ -43,7 +43,7 @@ PLAIN_TURNS = ("messages", "input")
 PLAIN_BLOCKS = ("text", "input_text")
 STORED = "previous_response_id"
 """Names the answer that a request goes on from, with all that was said before it."""
-TEXT = frozenset((str,))
+TEXT: frozenset[type] = frozenset((str,))
 SYSTEM_ROLES = ("system", "developer")
 TOKENS, SIZE = attrgetter("tokens"), attrgetter("size")
 
@@ -247,7 +247,7 @@ def spelt_alike(step: Any, other: Any) -> bool:
         return True
     if step != other:
         return False
-    if type(step) is dict and TEXT.issuperset(map(type, step.values())):  # most turns
+    if is_object(step) and TEXT.issuperset(map(type, step.values())):  # most turns
         return list(step) == list(other)
     return encode_json(step) == encode_json(other)
 
