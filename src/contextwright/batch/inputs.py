@@ -9,7 +9,7 @@ from typing import Any, BinaryIO, cast
 from msgspec import Struct
 
 from contextwright.batch.arrow import RecordBatch, pa, pq
-from contextwright.batch.places import FoundFile
+from contextwright.batch.places import FoundFile, PlaceError
 from contextwright.documents.read import DOCUMENT_LIMIT, LINE_LIMIT, decode, skip_line, too_large
 from contextwright.errors import (
     ContextwrightError,
@@ -99,9 +99,13 @@ def spans_of(files: list[FoundFile], size: int) -> Iterator[tuple[Span, int]]:
 
 
 def groups_of(file: FoundFile, number: int, size: int) -> Iterator[tuple[Span, int]]:
-    """Yield runs of row groups of a Parquet file."""
-    with file.place.open() as stream:
-        metadata = pq.read_metadata(stream)
+    """Yield runs of row groups of a Parquet file; all of it if it has no list of them."""
+    try:
+        with file.place.open() as stream:
+            metadata = pq.read_metadata(stream)
+    except PlaceError:  # the one who reads the rows says so
+        yield Span(file, number, 0, 0), file.size
+        return
     start = held = 0
     for group in range(metadata.num_row_groups):
         held += metadata.row_group(group).total_byte_size
@@ -129,25 +133,49 @@ def read_piece(piece: Piece, columns: Columns) -> Iterator[RowBatch]:
 
 def whole_document(span: Span) -> Iterator[tuple[int, bytes | ParseError]]:
     """Yield the one document of a file."""
-    with span.file.place.open_unpacked() as stream:
-        data = stream.read(DOCUMENT_LIMIT + 1)
-    yield (
-        0,
-        data if len(data) <= DOCUMENT_LIMIT else too_large("document", DOCUMENT_LIMIT, line=None),
-    )
+    try:
+        with span.file.place.open_unpacked() as stream:
+            row = stream.read(DOCUMENT_LIMIT + 1)
+    except PlaceError as error:
+        row = damage(span.file, error)
+    else:
+        if len(row) > DOCUMENT_LIMIT:
+            row = too_large("document", DOCUMENT_LIMIT, line=None)
+    yield 0, row
 
 
 def line_rows(span: Span) -> Iterator[tuple[int, bytes | ParseError]]:
     """Yield the lines that begin within a span, with their offsets; blank ones are skipped."""
     if span.file.is_packed:
-        with span.file.place.open_unpacked() as stream:
-            yield from lines_from(stream, 0, None)
+        yield from packed_rows(span.file)
         return
     with span.file.place.open() as file, io.BufferedReader(file, 2**20) as stream:
         if span.start:
             stream.seek(span.start - 1)
             skip_line(cast("BinaryIO", stream))
         yield from lines_from(cast("BinaryIO", stream), stream.tell(), span.end)
+
+
+def packed_rows(file: FoundFile) -> Iterator[tuple[int, bytes | ParseError]]:
+    """Yield the lines of a packed file, with their offsets in what is unpacked."""
+    offset = -1
+    try:
+        with file.place.open_unpacked() as stream:
+            for offset, row in lines_from(stream, 0, None):
+                yield offset, row
+    except PlaceError as error:
+        yield offset + 1, damage(file, error)
+
+
+def damage(file: FoundFile, error: PlaceError) -> ParseError:
+    """Return the error that stands for the rest of a damaged file.
+
+    Raises:
+        PlaceError: the file may be sound, but the system does not read it just now.
+    """
+    if not file.is_whole():
+        raise error
+    return ParseError(f"the file is damaged here, and not read any further: {error}")
 
 
 def lines_from(
@@ -248,15 +276,19 @@ def as_id(value: Any) -> str:
 
 def table_rows(span: Span, columns: Columns) -> Iterator[RowBatch]:
     """Yield the rows of row groups of a Parquet file."""
-    with span.file.place.open() as stream:
-        table = pq.ParquetFile(stream)
-        chosen = table_columns(table.schema_arrow.names, columns)
-        before = sum(table.metadata.row_group(group).num_rows for group in range(span.start))
-        groups = list(range(span.start, span.end))
-        for records in table.iter_batches(BATCH_ROWS, row_groups=groups, columns=chosen):
-            offsets = tuple(range(before, before + records.num_rows))
-            before += records.num_rows
-            yield as_rows(span, records, offsets, columns)
+    before = 0
+    try:
+        with span.file.place.open() as stream:
+            table = pq.ParquetFile(stream)
+            chosen = table_columns(table.schema_arrow.names, columns)
+            before = sum(table.metadata.row_group(group).num_rows for group in range(span.start))
+            groups = list(range(span.start, span.end))
+            for records in table.iter_batches(BATCH_ROWS, row_groups=groups, columns=chosen):
+                offsets = tuple(range(before, before + records.num_rows))
+                before += records.num_rows
+                yield as_rows(span, records, offsets, columns)
+    except PlaceError as error:
+        yield from batched(span, iter([(before, damage(span.file, error))]), Columns())
 
 
 def table_columns(names: list[str], columns: Columns) -> list[str]:

@@ -18,13 +18,19 @@ from msgspec import Struct
 from contextwright.batch.arrow import ArrowException, fs
 from contextwright.errors import ContextwrightError, UsageError, shown
 
-__all__ = ["FoundFile", "Place", "find_files"]
+__all__ = ["FoundFile", "Place", "PlaceError", "find_files"]
 
 URL = re.compile(r"[a-z][a-z0-9+.-]*://(?P<host>[^/?]*)", re.IGNORECASE)
 WILDCARD = re.compile(r"[*\[]")
 KINDS = {".jsonl": "lines", ".ndjson": "lines", ".json": "document", ".parquet": "parquet"}
 DETAIL = re.compile(r".*Detail: \[errno \d+\] ")
 PACKED = (".gz", ".zst", ".bz2")
+UNPACKED_AT_ONCE = 2**16
+"""So much is lost before the place at which a packed file is damaged."""
+
+
+class PlaceError(ContextwrightError):
+    """The system cannot read or write at a place."""
 
 
 class Place(Struct, frozen=True):
@@ -102,7 +108,7 @@ class Place(Struct, frozen=True):
         with (
             naming(self),
             self.system.open_input_stream(self.path, compression="detect") as stream,
-            io.BufferedReader(stream, 2**20) as lines,
+            io.BufferedReader(stream, UNPACKED_AT_ONCE) as lines,
         ):
             yield cast("BinaryIO", lines)
 
@@ -143,6 +149,11 @@ class FoundFile(Struct, frozen=True):
     def is_packed(self) -> bool:
         """Whether it is compressed."""
         return self.place.path.endswith(PACKED)
+
+    def is_whole(self) -> bool:
+        """Whether the system still reads all of its bytes."""
+        with self.place.open() as stream:
+            return sum(map(len, iter(lambda: stream.read(2**20), b""))) == self.size
 
 
 def find_files(names: Iterable[str], output: Place) -> tuple[list[FoundFile], int]:
@@ -276,11 +287,11 @@ def naming(place: Place) -> Generator[None]:
     try:
         yield
     except (OSError, ArrowException) as error:
-        raise ContextwrightError(f"{place.name!r}: {first_line(error)}") from error
+        raise PlaceError(f"{place.name!r}: {first_line(error)}") from error
 
 
 def first_line(error: Exception) -> str:
     """Return the first line of a system's message; of Arrow's, what the system said."""
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     line = DETAIL.sub("", reason.strip().partition("\n")[0])
-    return shown(line)[1:-1]
+    return shown(line).strip("\"'")
