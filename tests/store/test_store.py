@@ -75,6 +75,8 @@ def test_a_turn_with_one_bad_message_stores_nothing(place: str) -> None:
         with pytest.raises(cw.UsageError):
             chat.add([*TURN, cw.user("a\x00b")])
         assert list(store.list()) == []
+        with pytest.raises(cw.UsageError, match=r"one list \(add\(\[first, second\]\)\)"):
+            chat.add(cw.user("a"), cw.user("b"))  # pyright: ignore[reportArgumentType]
         with pytest.raises(cw.UsageError, match="at least one message"):
             chat.add([])
 

@@ -10,7 +10,6 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Coroutine, Sequence
 from contextlib import aclosing
-from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 import msgspec
@@ -27,6 +26,7 @@ from contextwright.formats.replies.reply import CUT_OFF, ModelReply, gather_part
 from contextwright.formats.tools import restore_calls
 from contextwright.messages.message import Message, Tool
 from contextwright.messages.parts import ToolCall, ToolResult
+from contextwright.messages.times import now_text
 from contextwright.providers.base import AnyProvider
 from contextwright.providers.provider import connect
 
@@ -329,11 +329,6 @@ async def kept(work: Coroutine[Any, Any, Result]) -> Result:
 def results_of(results: Sequence[ToolResult]) -> Message:
     """Return results as one message."""
     return Message("tool", tuple(results), sent_at=now_text())
-
-
-def now_text() -> str:
-    """Return the time for a message."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def shown_as(message: Message) -> tuple[Any, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from datetime import UTC, datetime
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
@@ -21,6 +20,7 @@ from contextwright.cli.options import (
 from contextwright.cli.output import note, numbered, progress, say, say_json
 from contextwright.cli.stores import existing, require_conversation
 from contextwright.errors import NotFound, StoreError, UnknownSchema, UsageError
+from contextwright.messages.times import now_text
 from contextwright.store.care.copying import copy as copy_everything
 from contextwright.store.care.doctor import Report, examine, mend
 from contextwright.store.engines.address import file_of, is_server
@@ -217,7 +217,7 @@ def backup(
 def note_backup(engine: Engine, target: str) -> None:
     """Record a backup, so that `cw erase` can name it."""
     if not engine.is_read_only:
-        made = datetime.now(UTC).isoformat(timespec="seconds")
+        made = now_text()
         engine.write(lambda connection: connection.run(BACKUP, os.path.abspath(target), made))
 
 

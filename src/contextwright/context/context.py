@@ -8,7 +8,7 @@ import msgspec
 
 from contextwright import formats
 from contextwright.context.explain import explained
-from contextwright.context.receipt import Comparison, Receipt, steps_of, went_on
+from contextwright.context.receipt import Comparison, Receipt, kept_whole, steps_of, went_on
 from contextwright.formats.api import render
 from contextwright.formats.base import Rendered
 from contextwright.messages.conversation import Conversation
@@ -46,17 +46,18 @@ class Context(Receipt, frozen=True, kw_only=True):
             shared += 1
             byte += mine.size
         tokens = sum(unit.tokens for unit in self.prefix[:shared])
+        total = self.ledger.tokens
         if shared == len(previous.prefix):
-            return Comparison(
-                tokens, self.ledger.tokens, None, None, "nothing changed, only added", 0.0
-            )
+            is_longer = shared < len(self.prefix)
+            cause = kept_whole(is_longer)
+            return Comparison(tokens if is_longer else total, total, None, None, cause, 0.0)
         place = previous.prefix[shared].place
         prices = self.model.prices
         price = prices.input if prices.cache_write is None else prices.cache_write
-        fresh = self.ledger.tokens - tokens
+        fresh = total - tokens
         return Comparison(
             tokens,
-            self.ledger.tokens,
+            total,
             place,
             byte,
             cause_of(place, self, previous),

@@ -18,6 +18,7 @@ from contextwright.context.receipt import (
     Comparison,
     Unit,
     body_of,
+    kept_whole,
     link_of,
     steps_of,
     went_on,
@@ -75,7 +76,7 @@ class Prompt(Struct, frozen=True):
             shared = 0
         tokens, total = sum(map(TOKENS, self.units[:shared])), self.tokens
         if shared == len(previous.units):
-            return Comparison(tokens, total, None, None, "nothing changed, only added", 0.0)
+            return Comparison(tokens, total, None, None, kept_whole(shared < len(self.units)), 0.0)
         prices = self.model.prices
         price = prices.input if prices.cache_write is None else prices.cache_write
         return Comparison(

@@ -33,6 +33,7 @@ __all__ = [
     "spelt_steps",
     "steps_of",
     "units_of",
+    "kept_whole",
     "went_on",
 ]
 
@@ -262,6 +263,11 @@ def numbered(place: str, turns: int) -> Sequence[str]:
 def first_places(place: str) -> Sequence[str]:
     """Return the places of the first turns; kept, because every request has them."""
     return tuple([f"{place}[{index}]" for index in range(FIRST_TURNS)])
+
+
+def kept_whole(is_longer: bool) -> str:
+    """The cause, in words, why a request has all of the one before it as its prefix."""
+    return "nothing changed, only added" if is_longer else "nothing changed"
 
 
 def went_on(turn: Any, previous: Any) -> bool:

@@ -51,3 +51,13 @@ def as_time(moment: datetime | str | None) -> str | None:
     if not isinstance(moment, datetime):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise UsageError(f"a time cannot be {shown(moment)}", hint="pass a datetime or ISO 8601")
     return moment.isoformat()
+
+
+def utc_text(moment: datetime, timespec: str = "auto") -> str:
+    """Return a time in UTC as ISO 8601 with a final Z."""
+    return moment.astimezone(UTC).isoformat(timespec=timespec).replace("+00:00", "Z")
+
+
+def now_text() -> str:
+    """Return the time, as messages and rows have it."""
+    return utc_text(datetime.now(UTC), "seconds")

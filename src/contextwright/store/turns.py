@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
 from contextwright.errors import ContextwrightError, UsageError
 from contextwright.messages.conversation import Conversation, as_conversation
 from contextwright.messages.message import Message
 from contextwright.messages.speech import with_speech
+from contextwright.messages.times import now_text
 from contextwright.store.engines.base import Connection, Work
 from contextwright.store.records import Turn
 from contextwright.store.rows import turns
@@ -37,6 +37,8 @@ def add_work(state: State, turn: Turn) -> tuple[str, Work[list[int]]]:
         UsageError: the turn is not valid.
     """
     id = require_name(turn.conversation, "conversation's id")
+    if isinstance(turn.key, Message):
+        raise UsageError("several messages of a turn are one list", hint="add([first, second])")
     key = turn.key if turn.key is None else require_name(turn.key, "key")
     messages = tuple(turn.messages)
     if not messages:
@@ -46,7 +48,7 @@ def add_work(state: State, turn: Turn) -> tuple[str, Work[list[int]]]:
     tenant, builds = state.tenant, state.builds
     writing = (id, messages, bodies_of(messages), key)
     included = builds.take_included((tenant, id))
-    now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    now = now_text()
     return id, lambda connection: turns.add(connection, tenant, writing, included, now)
 
 

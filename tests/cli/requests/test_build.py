@@ -290,6 +290,14 @@ def test_diff_of_two_moments(cw: Run) -> None:
     )
 
 
+@pytest.mark.parametrize("model", ["gpt-4o", "claude-sonnet-5-5", "gemini-3.8-flash"])
+def test_a_request_shares_all_of_itself(cw: Run, model: str) -> None:
+    arguments = ("--from", "openai-chat", "--model", model, "--at", "4", "--at", "4")
+    rows = cw("diff", "-", *arguments, input=CHAT).out.splitlines()
+    tokens = rows[0].split()[1]
+    assert rows[2:] == [f"shared  {tokens} tokens, 100.0% of now", "cause   nothing changed"]
+
+
 def test_diff_says_what_broke(cw: Run) -> None:
     clocks = ("--now", "2026-11-15T12:00:00+00:00", "--now", "2026-11-15T12:01:00+00:00")
     arguments = ("--recipe", "gryag", "--at", "2", "--at", "4", *clocks)

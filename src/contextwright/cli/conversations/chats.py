@@ -125,8 +125,8 @@ def list_all(
     """
     with existing(where, embedder=None) as store:
         listed = [(active_at(store.conversation(info.id), info), info) for info in store.list()]
-    listed.sort(key=lambda row: row[0], reverse=True)
-    listed = listed[:limit]
+    listed.sort(key=lambda row: row[0])
+    listed = listed[::-1][:limit]
     if as_json:
         say_json([{**msgspec.to_builtins(info), "active": time} for time, info in listed])
     elif listed:

@@ -7,7 +7,6 @@ model's text is kept because it cannot be reproduced.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from datetime import UTC, datetime
 from itertools import chain
 
 from msgspec import Struct
@@ -16,6 +15,7 @@ from msgspec.structs import replace
 from contextwright.context.recipe_data import RecipeData
 from contextwright.errors import SummaryError, UsageError
 from contextwright.messages.message import Message
+from contextwright.messages.times import now_text
 from contextwright.store.engines.base import Connection
 from contextwright.store.rows import conversations
 from contextwright.store.rows import messages as reading
@@ -221,7 +221,7 @@ class StoreSummarySource:
         """Store summaries; return the last, or None if it covers messages hidden meanwhile."""
         if self.state.engine.is_read_only:
             return found[-1]
-        name, at = self.summarise.name, datetime.now(UTC).isoformat(timespec="seconds")
+        name, at = self.summarise.name, now_text()
         return self.state.engine.write(
             lambda connection: rows.keep(
                 connection, known.head.number, known.marked, name, at, found

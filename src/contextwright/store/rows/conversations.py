@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from contextwright.errors import Conflict, NotFound, StoreError, shown
+from contextwright.messages.times import now_text
 from contextwright.store.engines.base import Connection, Row, Value
 from contextwright.store.records import ConversationInfo, TenantInfo
 from contextwright.store.rows.validation import require_visible
@@ -176,7 +176,7 @@ def create(
     require_visible(details.id, "conversation's id")
     require_visible(tenant, "tenant")
     settings = msgspec.json.encode(details.settings).decode()
-    created = datetime.now(UTC).isoformat(timespec="seconds")
+    created = now_text()
     fields = (details.title, details.agent, settings, parent, details.fork_at, created)
     for (number,) in connection.rows(CREATE, tenant, details.id, *fields):
         insert = "INSERT INTO heads (conversation, last, length) VALUES (?, ?, ?)"

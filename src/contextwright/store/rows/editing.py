@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 import msgspec
 
 from contextwright.errors import NotFound, UsageError, shown
 from contextwright.messages.message import Message
 from contextwright.messages.parts import Text, ToolCall, ToolResult
+from contextwright.messages.times import now_text
 from contextwright.store.engines.base import Connection
 from contextwright.store.records import Version
 from contextwright.store.rows import conversations, requests
@@ -66,7 +65,7 @@ def replace_message(
 
     It is `marked` as edited, unless its own source says so.
     """
-    now = datetime.now(UTC).isoformat(timespec="seconds")
+    now = now_text()
     meta = {**new.meta, "edited": now} if marked else new.meta
     # Its visibility is stored in its mark, which stays.
     new = msgspec.structs.replace(new, meta=meta, visibility=old.visibility, pinned=old.pinned)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
 from typing import cast
 
 import msgspec
 
 from contextwright.errors import Conflict, NotFound, StoreError, UsageError, shown
+from contextwright.messages.times import now_text
 from contextwright.recall.episodes.episode import Episode
 from contextwright.recall.memories import Memory
 from contextwright.store.engines.base import Connection, Engine, Row, Value, Work
@@ -110,7 +110,7 @@ def count_accesses(connection: Connection, tenant: str, scope: str, ids: Sequenc
 
     Only its own, because the lock on its head keeps other writers out.
     """
-    now = datetime.now(UTC).isoformat(timespec="seconds")
+    now = now_text()
     connection.run_many(ACCESS, [(now, tenant, id, scope) for id in ids])
 
 
@@ -310,7 +310,7 @@ def sound(memory: Memory) -> Memory:
     if memory.about is not None:
         require_name(memory.about, "person's id")
     require_name(memory.scope, "conversation's id", empty=True)
-    at = memory.at or datetime.now(UTC).isoformat(timespec="seconds")
+    at = memory.at or now_text()
     return msgspec.structs.replace(memory, at=at, score=None)
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 
 from msgspec.structs import replace
 
 from contextwright.errors import NotFound
+from contextwright.messages.times import utc_text
 from contextwright.store.engines.base import Connection, Row
 from contextwright.store.requests import RecordedRequest
 from contextwright.store.rows import bodies, signatures
@@ -70,7 +71,7 @@ def finish(connection: Connection, record: RecordedRequest, conversation: int | 
 
 def moment(time: datetime) -> str:
     """Return a time as requests have it: such texts are in the order of their times."""
-    return time.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return utc_text(time, "milliseconds")
 
 
 def written(record: RecordedRequest) -> str:
