@@ -39,7 +39,7 @@ import xdist.plugin
 
 from .equivalents import EQUIVALENT
 from .mutants import ROOT, SOURCE, Mutant, sample
-from .trials import MEMORY, Trials, in_a_fork
+from .trials import MEMORY, Trials, last_in_a_fork
 
 __all__ = ["hypothesis", "msgspec", "numpy", "xdist"]  # every test run needs them
 
@@ -70,7 +70,7 @@ def main() -> int:
     for number in numbers:
         mutant = chosen[number - 1]
         place = f"{mutant.name}:{mutant.line}  {mutant.fault}"
-        killer = killers.get(number)
+        killer = killers.get(number, "" if given.reach and not tests[number] else None)
         if killer is None:
             killer = killer_of(mutant, tests_of(mutant, tests[number]), Choice(tests[number]))
         print(f"{number:>4} {killer and 'killed' or 'SURVIVED':8} {place}  {killer}", flush=True)
@@ -92,12 +92,12 @@ def tried_at_once(chosen: Mapping[int, tuple[Mutant, Sequence[str]]]) -> dict[in
     """The tests that kill mutants in forks of one process that has collected all of them."""
     files = {name.partition("::")[0] for _, names in chosen.values() for name in names}
 
-    def run() -> str:
+    def run() -> Iterator[str]:
         trials = Trials(chosen)
         pytest.main([*COMMAND, *WITHOUT_SERVER, *sorted(files)], plugins=[trials])
-        return json.dumps(trials.killers)
+        yield json.dumps(trials.killers)
 
-    found = json.loads(in_a_fork(run)) if files else {}
+    found = json.loads(last_in_a_fork(run)) if files else {}
     return {int(number): killer for number, killer in found.items()}
 
 
@@ -115,12 +115,23 @@ class Choice:
 
 
 def killer_of(mutant: Mutant, tests: Iterable[list[str]], choice: Choice) -> str:
-    """The first test that fails, or does not end, with the mutant in place of its file."""
+    """The first test that fails, or does not end, with the mutant and not without it."""
+    sound = ast.parse(mutant.path.read_text("utf-8"))
     with TemporaryDirectory() as folder:
-        source = Path(folder) / "contextwright"
-        shutil.copytree(SOURCE, source)
-        (source / mutant.path.relative_to(SOURCE)).write_text(ast.unparse(mutant.tree), "utf-8")
-        return next(filter(None, (failure(some, folder, choice) for some in tests)), "")
+        shutil.copytree(SOURCE, Path(folder) / "contextwright")
+        copied = Path(folder) / "contextwright" / mutant.path.relative_to(SOURCE)
+        waiting = [*reversed([*tests])]
+        while waiting:
+            arguments = waiting.pop()
+            copied.write_text(ast.unparse(mutant.tree), "utf-8")
+            killer = failure(arguments, folder, choice)
+            alone = [*WITHOUT_SERVER, killer] if "::" in killer else arguments
+            copied.write_text(ast.unparse(sound), "utf-8")
+            if killer and not failure(alone, folder, Choice(())):
+                return killer
+            if "::" in killer:
+                waiting.append([*arguments, "--deselect", killer])
+    return ""
 
 
 def tests_of(mutant: Mutant, chosen: Sequence[str]) -> Iterator[list[str]]:
@@ -152,16 +163,18 @@ def chosen_tests(mutant: Mutant, reached: Sequence[Any], cpu_seconds: float) -> 
     `reached` has a row of reach.py for each test, cheap ones first. Tests that mirror the file are
     most likely to notice: ten of their cases come before a second case of others.
     A fault outside of functions takes effect where its name is used: first the tests that get there
-    and to the file, then those that get there, then those that reach the file.
+    and to the file, and those that only look at definitions, then those that get there, then those
+    that reach the file.
     """
     uses = mutant.uses()
     mirror = f"tests/{mutant.name.rpartition('/')[0]}/"
     cases: Counter[tuple[bool, bool, str]] = Counter()
     order: list[tuple[bool, bool, int, float, str]] = []
     for name, seconds, lines in reached:
-        misses = all(uses[file].isdisjoint(lines[file]) for file in uses.keys() & lines.keys())
-        apart = mutant.name not in lines
-        if misses and (apart or not mutant.known_as):
+        files = uses.keys() & lines.keys()
+        misses = bool(lines) and all(uses[file].isdisjoint(lines[file]) for file in files)
+        apart = bool(lines) and mutant.name not in lines
+        if (misses and apart) or (not mutant.known_as and (misses or not lines)):
             continue
         function = (misses, apart, name.partition("[")[0])
         cases[function] += 1
@@ -189,7 +202,7 @@ def failure(arguments: list[str], folder: str, choice: Choice) -> str:
     if code in (0, pytest.ExitCode.NO_TESTS_COLLECTED):  # there are none without a server
         return ""
     named = [line for line in lines if line.startswith(("FAILED ", "ERROR "))]
-    return named[0].split(" - ")[0] if named else f"exit code {code}"
+    return named[0].split(" - ")[0].split(" ", 1)[1] if named else f"exit code {code}"
 
 
 def run_tests(arguments: list[str], folder: str, choice: Choice, output: int) -> NoReturn:

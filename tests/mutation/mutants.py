@@ -32,6 +32,7 @@ OPERATORS: dict[type[ast.operator], type[ast.operator]] = {
     ast.Mult: ast.FloorDiv,
     ast.FloorDiv: ast.Mult,
 }
+OPPOSITES = {"min": "max", "max": "min", "any": "all", "all": "any"}
 
 
 class Mutant(NamedTuple):
@@ -90,24 +91,39 @@ def drawn(path: Path, seed: int) -> Iterator[tuple[bytes, Path, int]]:
 
 def faults(tree: ast.Module) -> list[tuple[ast.AST, str, Callable[[], None]]]:
     """The place, the words and the making of each fault that a file can have."""
-    return [(node, words, make) for node in ast.walk(tree) for words, make in fault_of(node)]
+    return [
+        (node.ifs[0] if isinstance(node, ast.comprehension) else node, words, make)
+        for node in ast.walk(tree)
+        for words, make in fault_of(node)
+    ]
 
 
 def fault_of(node: ast.AST) -> Iterator[tuple[str, Callable[[], None]]]:
-    """The fault that a node can have: its words, and what makes it; nothing if it has none."""
+    """The faults that a node can have: the words of each, and what makes it."""
     match node:
         case ast.Compare(ops=[only]) if type(only) in COMPARISONS:
             other = COMPARISONS[type(only)]
             yield named(only, other), partial(setattr, node, "ops", [other()])
-        case ast.BinOp(op=operator) if type(operator) in OPERATORS:
+        case ast.BinOp(op=operator) | ast.AugAssign(op=operator) if type(operator) in OPERATORS:
             other = OPERATORS[type(operator)]
             yield named(operator, other), partial(setattr, node, "op", other())
         case ast.BoolOp(op=operator):
             other = ast.Or if isinstance(operator, ast.And) else ast.And
             yield named(operator, other), partial(setattr, node, "op", other())
         case ast.If() | ast.IfExp():
-            always = ast.Constant(True)
-            yield "the condition is always true", partial(setattr, node, "test", always)
+            for always in True, False:
+                words = f"the condition is always {str(always).lower()}"
+                yield words, partial(setattr, node, "test", ast.Constant(always))
+        case ast.comprehension(ifs=[_, *_]):
+            yield "nothing is filtered", partial(setattr, node, "ifs", [])
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            doubled = ast.UnaryOp(ast.Not(), operand)
+            yield "Not is left out", partial(setattr, node, "operand", doubled)
+        case ast.Expr(value=ast.Call()):
+            yield "the call is left out", partial(setattr, node, "value", ast.Constant(None))
+        case ast.Call(func=ast.Name(id=name)) if name in OPPOSITES:
+            other = OPPOSITES[name]
+            yield f"{name} becomes {other}", partial(setattr, node.func, "id", other)
         case ast.Constant(value=bool() as value):
             yield f"{value} becomes {not value}", partial(setattr, node, "value", not value)
         case ast.Constant(value=int() as value):

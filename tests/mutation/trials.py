@@ -11,7 +11,10 @@ import gc
 import os
 import resource
 import signal
+import traceback
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from time import process_time
 from types import CodeType, FunctionType
 from typing import NoReturn
 
@@ -20,9 +23,9 @@ from _pytest.runner import runtestprotocol
 
 from .mutants import Mutant
 
-CPU_SECONDS = 100
-"""Five times what the tests of a mutant take without it."""
-WALL_SECONDS = 1_200
+LOOP_SECONDS = 60
+"""CPU time after which a test loops: three times that of all chosen tests without the fault."""
+WALL_SECONDS = 600
 """For a test that waits for something that never comes, on a busy machine."""
 OUTSIDE = "outside of functions"
 MEMORY = 8 << 30
@@ -48,68 +51,96 @@ class Trials:
         return True
 
     def killer(self, items: Sequence[pytest.Item], mutant: Mutant) -> str:
-        """The first test that fails with the fault and passes without it."""
+        """The first test that fails with the fault, also alone, and passes alone without it."""
         sound = [item for item in items if item.nodeid not in self.unsound]
-        killer = in_a_fork(lambda: first_failure(sound, mutant))
+        killer = last_in_a_fork(lambda: tried(sound, mutant))
         guilty = [item for item in sound if item.nodeid == killer]
-        if guilty and in_a_fork(lambda: first_failure(guilty)):
+        if not guilty:
+            return killer
+        if last_in_a_fork(lambda: tried(guilty)):
             self.unsound.add(killer)
-            return self.killer(sound, mutant)
-        return killer
+        elif last_in_a_fork(lambda: tried(guilty, mutant)):
+            return killer
+        return self.killer([item for item in sound if item not in guilty], mutant)
 
 
-def in_a_fork(work: Callable[[], str]) -> str:
-    """What a function returns in a process of its own, or how that process ended."""
+def last_in_a_fork(work: Callable[[], Iterator[str]]) -> str:
+    """The last line that work yields in a process of its own, also if that dies of a signal.
+
+    OUTSIDE if it fails by itself: then nothing is known.
+    """
     reading, writing = os.pipe()
     child = os.fork()
     if not child:
         os.close(reading)
-        answer(work, writing)
+        write_lines(work, writing)
     os.close(writing)
     with open(reading, encoding="utf-8") as pipe:
-        result = pipe.read()
+        lines = pipe.read().splitlines()
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    return f"exit code {code}" if code else result
+    return OUTSIDE if code > 0 else lines[-1]
 
 
-def answer(work: Callable[[], str], writing: int) -> NoReturn:
+def write_lines(work: Callable[[], Iterator[str]], writing: int) -> NoReturn:
     code = 3
     try:
-        os.write(writing, work().encode())
+        for line in work():
+            os.write(writing, f"{line}\n".encode())
         code = 0
-    finally:
-        os._exit(code)
+    except BaseException:
+        traceback.print_exc()
+    os._exit(code)
 
 
-def first_failure(items: Sequence[pytest.Item], mutant: Mutant | None = None) -> str:
-    """The first test that fails, if one does; OUTSIDE if no function has the fault."""
+def tried(items: Sequence[pytest.Item], mutant: Mutant | None = None) -> Iterator[str]:
+    """The name of each test before it runs, until one fails; at the end nothing.
+
+    Only OUTSIDE if no function has the fault.
+    """
     signal.alarm(WALL_SECONDS)
-    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
     if mutant and not replace_functions(mutant):
-        return OUTSIDE
+        yield OUTSIDE
+        return
     for item, following in zip(items, [*items[1:], None], strict=True):
+        yield item.nodeid
+        end = int(process_time()) + LOOP_SECONDS
+        resource.setrlimit(resource.RLIMIT_CPU, (end, resource.RLIM_INFINITY))
         if any(report.failed for report in runtestprotocol(item, log=False, nextitem=following)):
-            return item.nodeid
-    return ""
+            return
+    yield ""
 
 
 def replace_functions(mutant: Mutant) -> bool:
-    """Give every function of the mutant's file its code there; whether one of them is different."""
+    """Give the functions of the package their code in the mutant's file; whether one changed."""
     path = str(mutant.path)
-    codes = dict(functions_of(compile(mutant.tree, path, "exec")))
-    different = False
-    for function in gc.get_objects():
-        if isinstance(function, FunctionType) and function.__code__.co_filename == path:
-            before = function.__code__
-            function.__code__ = codes.get((before.co_qualname, before.co_firstlineno), before)
-            different |= function.__code__ != before
-    return different
+    after = functions_of(compile(mutant.tree, path, "exec"))
+    before = functions_of(compile(mutant.path.read_bytes(), path, "exec"))
+    codes = {code: after[key] for key, code in before.items() if after.get(key, code) != code}
+    if any(code.co_freevars != other.co_freevars for code, other in codes.items()):
+        return False  # a function keeps its free variables
+    found = [
+        function
+        for function in gc.get_objects()
+        if isinstance(function, FunctionType)
+        and function.__code__.co_filename == path
+        and function.__code__ in codes
+    ]
+    for function in found:
+        function.__code__ = codes[function.__code__]
+    return bool(found)
 
 
-def functions_of(code: CodeType) -> Iterator[tuple[tuple[str, int], CodeType]]:
-    """All code within a module's, by its name and its first line."""
-    for inner in code.co_consts:
-        if isinstance(inner, CodeType):
-            yield (inner.co_qualname, inner.co_firstlineno), inner
-            yield from functions_of(inner)
+def functions_of(module: CodeType) -> dict[tuple[str, int, int], CodeType]:
+    """All code within a module's, by its name, its first line and its number among such."""
+    found: dict[tuple[str, int, int], CodeType] = {}
+    alike: Counter[tuple[str, int]] = Counter()
+    waiting = [module]
+    while waiting:
+        for inner in waiting.pop().co_consts:
+            if isinstance(inner, CodeType):
+                key = inner.co_qualname, inner.co_firstlineno
+                found[*key, alike[key]] = inner
+                alike[key] += 1
+                waiting.append(inner)
+    return found

@@ -84,11 +84,11 @@ def must_stay(messages: list[cw.Message]) -> set[int]:
     return must
 
 
-@given(histories, windows, limits, clearings)
+@given(histories, windows, limits, clearings, st.booleans())
 def test_one_decision_for_each_message(
-    messages: list[cw.Message], window: Window, limit: int, clearing: Clearing
+    messages: list[cw.Message], window: Window, limit: int, clearing: Clearing, skip_system: bool
 ) -> None:
-    decisions = decided(messages, window, limit, clearing)
+    decisions = decided(messages, window, limit, clearing, skip_system=skip_system)
     assert [one.index for one in decisions] == list(range(len(messages)))
     assert kept_places(decisions) == list(decisions.kept())
     assert [
@@ -96,15 +96,20 @@ def test_one_decision_for_each_message(
         for run in decisions.runs
         for index in range(run.start, run.stop)
     ] == [(one.index, one.action, one.reason) for one in decisions]
-    left_out = [one for one in decisions if one.action == "dropped" and one.reason != HIDDEN]
+    unseen = {
+        index: SKIPPED if one.visibility == "public" else HIDDEN
+        for index, one in enumerate(messages)
+        if one.visibility != "public" or (skip_system and one.role == "system")
+    }
+    assert unseen == {one.index: one.reason for one in decisions if one.reason in (HIDDEN, SKIPPED)}
+    left_out = [one for one in decisions if one.action == "dropped" and one.index not in unseen]
     assert decisions.omitted == len(left_out)
     cleared = any(one.action == "cleared" for one in decisions)
     assert decisions.is_changed == bool(left_out or cleared)
-    hidden = {index for index, one in enumerate(messages) if one.visibility != "public"}
-    assert hidden == {one.index for one in decisions if one.reason == HIDDEN}
 
 
 HIDDEN = "hidden from context"
+SKIPPED = "system messages of the history are left out"
 
 
 @given(histories, windows, limits, clearings)
@@ -246,10 +251,10 @@ def test_a_stepped_window_is_no_emptier_than_its_step(
 
 
 def newest_beside_task(decisions: Decisions, window: Stepped, limit: int) -> Decisions:
-    """What keeping the newest to the token keeps, in the room that the task leaves."""
+    """What keeping the newest to the token keeps, in the room that a task that stays leaves."""
     view = decisions.view
     task = view.log.task if window.task else None
-    room = limit if task is None else limit - view.cost(task)
+    room = limit if task is None or not decisions.is_kept(task) else limit - view.cost(task)
     return decide(KeepRecent(window.messages), view, room)
 
 

@@ -21,10 +21,8 @@ class ClearingLines:
 
     def __init__(self, log: Log, clearing: Clearing, always: Callable[[], Collection[int]]) -> None:
         self._log, self._clearing, self._always = log, clearing, always
-        self.results = 0
+        self.results = self._line(log.results, clearing.results)
         """Messages that begin before it have lost their results."""
-        if clearing.results is not None:
-            self.results = self._line(log.results, clearing.results)
         self.media = max(self._line(log.pictured, clearing.media), self._media_cap())
         """Messages that begin before it have lost their media."""
 
