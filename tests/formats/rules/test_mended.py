@@ -49,6 +49,19 @@ CASES = {
             "repair.id messages[3].parts[1]: 'b' gets the id 'b_2'",
         ],
     ),
+    "ids that are too long, and empty": Case(
+        "openai-responses",
+        {
+            "model": "gpt-5.6-sol",
+            "previous_response_id": "resp_1",
+            "input": [call(""), output("", "1"), call("a" * 65), call("b")],
+        },
+        {"input": [call("call"), output("call", "1"), call("a" * 64), call("b")]},
+        [
+            "repair.id messages[0].parts[0]: '' gets the id 'call'",
+            f"repair.id messages[2].parts[0]: '{'a' * 65}' gets the id '{'a' * 64}'",
+        ],
+    ),
     "two outputs of a stored call": Case(
         "openai-responses",
         {

@@ -51,7 +51,7 @@ OWN_RULES = tuple(map(own, RULES))
 
 
 def keep_apart(draft: Draft, target: Target) -> Ruled:
-    """Leave one output for each id, and give each call an id of its own.
+    """Leave one output for each id, and give each call a legal id of its own.
 
     For requests that continue stored items: calls and outputs may have their partners there.
     """
@@ -71,9 +71,9 @@ def keep_apart(draft: Draft, target: Target) -> Ruled:
         for at in sorted(repeated)
     ]
     kept = without_parts(draft, repeated) if repeated else draft
-    ids = [part.id for _, message in kept for part in message.calls]
-    ids += [call_id_at(draft, at) for at in matching.orphans if at not in repeated]
-    if len(set(ids)) == len(ids):
+    own = [part.id for _, message in kept for part in message.calls]
+    ids = [*own, *(call_id_at(draft, at) for at in matching.orphans if at not in repeated)]
+    if len(set(ids)) == len(ids) and all(id and len(id) <= LONGEST_ID for id in own):
         return kept, changes
     spelled, respelled = spell_ids(kept, target)
     return spelled, [*changes, *respelled]
