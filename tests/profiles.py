@@ -1,14 +1,14 @@
-"""How many examples a law is tried on: four profiles, and scales for what an example costs.
+"""How many examples a law is tried on: five profiles, and scales for what an example costs.
 
 `quick` is the README's command, `default` is `./check`, `ci` is the deep run of `.ci/run`, which
 draws the same examples every time, so that a commit passes or fails for what it changed. `hunt`
 looks for what they miss: `uv run pytest --hypothesis-profile hunt tests/laws/test_translation.py`.
-`--hypothesis-profile` chooses another.
+`mutants` is for `tests/mutation`. `--hypothesis-profile` chooses another.
 """
 
 import os
 
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 LAW = 3.0
 """A promise of the README: tried more often than anything else."""
@@ -19,6 +19,9 @@ BODY = 1.0
 STORE = 0.1
 """Every example opens a store, or builds dozens of contexts."""
 
+FAILING = (Phase.explicit, Phase.generate)
+"""Whether a law fails, not on which example best."""
+
 
 def register() -> None:
     """Make the profiles known and load the one this run asks for."""
@@ -27,6 +30,7 @@ def register() -> None:
     settings.register_profile("default", common, max_examples=100)
     settings.register_profile("hunt", common, max_examples=5_000)
     settings.register_profile("ci", common, max_examples=300, derandomize=True)
+    settings.register_profile("mutants", common, max_examples=25, derandomize=True, phases=FAILING)
     settings.load_profile("ci" if os.environ.get("CI") else "quick")
 
 

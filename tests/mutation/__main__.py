@@ -47,6 +47,7 @@ FOLDERS = "text messages tokens wire formats windows recall sections context sto
 HANG_SECONDS = 180
 """No test takes a tenth of this, also on a busy machine."""
 COMMAND = ["-q", "-n0", "-p", "no:cacheprovider", "-o", f"timeout={HANG_SECONDS}"]
+COMMAND += ["--hypothesis-profile", "mutants"]
 COMMAND += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # a fork imported it before
 WITHOUT_SERVER = ("-m", "not slow and not postgres")
 
@@ -153,7 +154,10 @@ def tests_by_reach(
 ) -> dict[int, list[str]]:
     """The tests to run for each mutant, by what reach.py wrote; none if that is not known."""
     rows = reach.read_text("utf-8").splitlines() if reach else []
-    reached = sorted(map(json.loads, rows), key=itemgetter(1))
+    reached = [
+        (name, seconds, {file: set(at) for file, at in lines.items()})
+        for name, seconds, lines in sorted(map(json.loads, rows), key=itemgetter(1))
+    ]
     return {n: chosen_tests(mutant, reached, cpu_seconds) for n, mutant in mutants.items()}
 
 

@@ -21,7 +21,7 @@ from typing import NoReturn
 import pytest
 from _pytest.runner import runtestprotocol
 
-from .mutants import Mutant
+from .mutants import SOURCE, Mutant
 
 LOOP_SECONDS = 60
 """CPU time after which a test loops: three times that of all chosen tests without the fault."""
@@ -39,9 +39,13 @@ class Trials:
         self.chosen = chosen
         self.killers: dict[int, str] = {}
         self.unsound: set[str] = set()
+        self.functions: list[FunctionType] = []
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         by_name = {item.nodeid: item for item in session.items}
+        functions = [one for one in gc.get_objects() if isinstance(one, FunctionType)]
+        self.functions = [one for one in functions if is_in_package(one.__code__)]
+        gc.freeze()  # a fork copies what its collector touches
         for number, (mutant, names) in self.chosen.items():
             items = [by_name[name] for name in names if name in by_name]
             killer = self.killer(items, mutant)
@@ -53,15 +57,46 @@ class Trials:
     def killer(self, items: Sequence[pytest.Item], mutant: Mutant) -> str:
         """The first test that fails with the fault, also alone, and passes alone without it."""
         sound = [item for item in items if item.nodeid not in self.unsound]
-        killer = last_in_a_fork(lambda: tried(sound, mutant))
+        killer = last_in_a_fork(lambda: self.tried(sound, mutant))
         guilty = [item for item in sound if item.nodeid == killer]
         if not guilty:
             return killer
-        if last_in_a_fork(lambda: tried(guilty)):
+        if last_in_a_fork(lambda: self.tried(guilty)):
             self.unsound.add(killer)
-        elif last_in_a_fork(lambda: tried(guilty, mutant)):
+        elif last_in_a_fork(lambda: self.tried(guilty, mutant)):
             return killer
         return self.killer([item for item in sound if item not in guilty], mutant)
+
+    def tried(self, items: Sequence[pytest.Item], mutant: Mutant | None = None) -> Iterator[str]:
+        """The name of each test before it runs, until one fails; at the end nothing.
+
+        Only OUTSIDE if no function has the fault.
+        """
+        signal.alarm(WALL_SECONDS)
+        resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+        if mutant and not self.replace_functions(mutant):
+            yield OUTSIDE
+            return
+        for item, following in zip(items, [*items[1:], None], strict=True):
+            yield item.nodeid
+            end = int(process_time()) + LOOP_SECONDS
+            resource.setrlimit(resource.RLIMIT_CPU, (end, resource.RLIM_INFINITY))
+            reports = runtestprotocol(item, log=False, nextitem=following)
+            if any(report.failed for report in reports):
+                return
+        yield ""
+
+    def replace_functions(self, mutant: Mutant) -> bool:
+        """Give functions of the package their code with the fault; whether that can be done."""
+        codes, path = codes_of(mutant), str(mutant.path)
+        found = [one for one in self.functions if one.__code__.co_filename == path]
+        found = [one for one in found if one.__code__ in codes]
+        for function in found:
+            code = codes[function.__code__]
+            if code.co_freevars != function.__code__.co_freevars:
+                return False  # which a function keeps
+            function.__code__ = code
+        return bool(found)
 
 
 def last_in_a_fork(work: Callable[[], Iterator[str]]) -> str:
@@ -92,43 +127,16 @@ def write_lines(work: Callable[[], Iterator[str]], writing: int) -> NoReturn:
     os._exit(code)
 
 
-def tried(items: Sequence[pytest.Item], mutant: Mutant | None = None) -> Iterator[str]:
-    """The name of each test before it runs, until one fails; at the end nothing.
-
-    Only OUTSIDE if no function has the fault.
-    """
-    signal.alarm(WALL_SECONDS)
-    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
-    if mutant and not replace_functions(mutant):
-        yield OUTSIDE
-        return
-    for item, following in zip(items, [*items[1:], None], strict=True):
-        yield item.nodeid
-        end = int(process_time()) + LOOP_SECONDS
-        resource.setrlimit(resource.RLIMIT_CPU, (end, resource.RLIM_INFINITY))
-        if any(report.failed for report in runtestprotocol(item, log=False, nextitem=following)):
-            return
-    yield ""
-
-
-def replace_functions(mutant: Mutant) -> bool:
-    """Give the functions of the package their code in the mutant's file; whether one changed."""
+def codes_of(mutant: Mutant) -> dict[CodeType, CodeType]:
+    """The code of the functions that the fault changes, with what it becomes."""
     path = str(mutant.path)
     after = functions_of(compile(mutant.tree, path, "exec"))
     before = functions_of(compile(mutant.path.read_bytes(), path, "exec"))
-    codes = {code: after[key] for key, code in before.items() if after.get(key, code) != code}
-    if any(code.co_freevars != other.co_freevars for code, other in codes.items()):
-        return False  # a function keeps its free variables
-    found = [
-        function
-        for function in gc.get_objects()
-        if isinstance(function, FunctionType)
-        and function.__code__.co_filename == path
-        and function.__code__ in codes
-    ]
-    for function in found:
-        function.__code__ = codes[function.__code__]
-    return bool(found)
+    return {code: after[key] for key, code in before.items() if after.get(key, code) != code}
+
+
+def is_in_package(code: CodeType) -> bool:
+    return code.co_filename.startswith(f"{SOURCE}{os.sep}")
 
 
 def functions_of(module: CodeType) -> dict[tuple[str, int, int], CodeType]:

@@ -123,6 +123,16 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
         body(USER, thinking={"type": "enabled", "budget_tokens": 9_000}),
         "thinking.budget_tokens",
     ),
+    (
+        "A-thinking-type",
+        body(USER, model="claude-opus-5-5", thinking={"type": "disabled"}),
+        "thinking.type",
+    ),
+    (
+        "A-schema",
+        body(USER, tools=[{**TOOL, "name": f"t{i}", "strict": True} for i in range(21)]),
+        "tools",
+    ),
     ("A-choice", body(USER, tool_choice={"type": "any"}), "tool_choice"),
     (
         "A-choice",

@@ -16,6 +16,14 @@ from strategies.messages import PNG
 ANSWERED = [user("q"), model(call("f", "a")), user(answer("f", {"output": "1"}, "a"))]
 FUNCTION = {"name": "f", "parameters": {"type": "OBJECT", "properties": {}}}
 
+AT = "tools[0].functionDeclarations[0].parameters"
+
+
+def declaring(schema: Any) -> dict[str, Any]:
+    tools = [{"functionDeclarations": [{"name": "f", "parameters": schema}]}]
+    return {"contents": [user("q")], "tools": tools}
+
+
 REFUSED: dict[str, tuple[Any, str, list[str]]] = {
     "a clean request": ({"contents": ANSWERED}, NEW, []),
     "T-type": ({"contents": "hi"}, NEW, ["T-type contents"]),
@@ -93,6 +101,11 @@ REFUSED: dict[str, tuple[Any, str, list[str]]] = {
         {"contents": [user("q"), model(call("f")), user("wait"), user(answer("f", {}))]},
         OLD,
         ["warning G-consecutive contents[3]", "G-orphan contents[3].parts[0]"],
+    ),
+    "G-orphan of a model": (
+        {"contents": [user("q"), model(answer("f", {}, "a")), user("r")]},
+        NEW,
+        ["G-orphan contents[1].parts[0]"],
     ),
     "G-call-place": (
         {"contents": [model(call("f")), user(answer("f", {}))]},
@@ -221,35 +234,36 @@ REFUSED: dict[str, tuple[Any, str, list[str]]] = {
         ],
     ),
     "G-schema": (
-        {
-            "contents": [user("q")],
-            "tools": [
-                {
-                    "functionDeclarations": [
-                        {
-                            "name": "f",
-                            "parameters": {
-                                "$schema": "x",
-                                "type": ["object", "null"],
-                                "additionalProperties": False,
-                                "properties": {
-                                    "$ref": {"type": "string", "const": 1},
-                                    "n": {"enum": [1]},
-                                },
-                            },
-                        }
-                    ]
-                }
-            ],
-        },
+        declaring(
+            {
+                "$schema": "x",
+                "type": ["object", "null"],
+                "additionalProperties": False,
+                "properties": {"$ref": {"type": "string", "const": 1}, "n": {"enum": [1]}},
+            }
+        ),
         NEW,
         [
-            "G-schema tools[0].functionDeclarations[0].parameters.$schema",
-            "G-schema tools[0].functionDeclarations[0].parameters.additionalProperties",
-            "G-schema tools[0].functionDeclarations[0].parameters.type",
-            "warning G-schema tools[0].functionDeclarations[0].parameters.properties.$ref",
-            "G-schema tools[0].functionDeclarations[0].parameters.properties.n.enum",
-            "G-schema tools[0].functionDeclarations[0].parameters.properties.$ref.const",
+            f"G-schema {AT}.$schema",
+            f"G-schema {AT}.additionalProperties",
+            f"G-schema {AT}.type",
+            f"warning G-schema {AT}.properties.$ref",
+            f"G-schema {AT}.properties.n.enum",
+            f"G-schema {AT}.properties.$ref.const",
+        ],
+    ),
+    "G-schema of wrong types": (
+        declaring({"properties": [], "anyOf": {}, "any_of": []}),
+        NEW,
+        [f"G-spelling {AT}.any_of", f"G-schema {AT}.properties", f"G-schema {AT}.anyOf"],
+    ),
+    "G-schema at any depth": (
+        declaring({"properties": {"a": {"items": 3}, "b": {"any_of": [{"type": "any"}, 4, None]}}}),
+        NEW,
+        [
+            f"G-schema {AT}.properties.b.anyOf[1]",
+            f"G-schema {AT}.properties.b.anyOf[0].type",
+            f"G-schema {AT}.properties.a.items",
         ],
     ),
     "plain JSON Schema has its own field": (
@@ -315,6 +329,17 @@ REFUSED: dict[str, tuple[Any, str, list[str]]] = {
         },
         NEW,
         ["warning G-choice toolConfig.functionCallingConfig.allowedFunctionNames[0]"],
+    ),
+    "G-choice of some where all may be called": (
+        {
+            "contents": [user("q")],
+            "tools": [{"functionDeclarations": [FUNCTION]}],
+            "toolConfig": {
+                "functionCallingConfig": {"mode": "auto", "allowedFunctionNames": ["f"]}
+            },
+        },
+        NEW,
+        ["warning G-choice toolConfig.functionCallingConfig.allowedFunctionNames"],
     ),
     "a mode that is none": (
         {"contents": [user("q")], "toolConfig": {"functionCallingConfig": {"mode": "SOMETIMES"}}},

@@ -143,6 +143,11 @@ REFUSED: list[tuple[str, JSON, str]] = [
         body(user("q"), tools=[TOOL], tool_choice={"type": "custom", "custom": {"name": "f"}}),
         "tool_choice.custom.name",
     ),
+    (
+        "T-required",
+        body(user([{"type": "file", "file": {"filename": "a.pdf"}}])),
+        "messages[0].content[0].file.file_data",
+    ),
     ("OC-empty", body(), "messages"),
     ("OC-json-word", body(user("list it"), response_format={"type": "json_object"}), "messages"),
     ("OC-system-role", body(system("s"), user("q"), model="o1-mini"), "messages[0].role"),
@@ -158,6 +163,10 @@ WARNED = [
         body(user("q"), assistant(None, tool_calls=[call("a", arguments="[1]")]), result("a")),
     ),
     ("OC-dup-id", body(user("q"), calling("a", "a"), result("a"), result("a"))),
+    (
+        "OC-function",
+        body(user("q"), assistant(None, function_call={"name": "f", "arguments": "{}"})),
+    ),
     ("OC-sampling", body(user("q"), model="o3", max_tokens=5)),
     ("OC-sampling", body(user("q"), model="gpt-5", temperature=0.2)),
     ("OC-system-role", body({"role": "developer", "content": "s"}, user("q"), model="gpt-4")),

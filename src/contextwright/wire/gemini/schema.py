@@ -52,7 +52,7 @@ def schema_problems(schema: Any, path: str) -> Iterator[Problem]:
                 yield Problem(
                     "G-schema", f"{place}.{key}", "the Schema proto has no such field", level
                 )
-            elif known in fields:
+            elif known != key and known in node:
                 yield Problem(
                     "G-spelling", f"{place}.{key}", f"{key} and {known} are the same field"
                 )
