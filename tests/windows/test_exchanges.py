@@ -1,6 +1,6 @@
 """Exchanges are matched from the newest message back, and are the same as if all were matched."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -53,26 +53,33 @@ def matched(history: list[cw.Message]) -> Exchanges:
     return found
 
 
+ASKED: list[Callable[[Exchanges, int], object]] = [
+    Exchanges.members,
+    Exchanges.first,
+    Exchanges.__contains__,
+    Exchanges.tool_names,
+    Exchanges.late,
+    lambda exchanges, index: exchanges.among({index, index // 2, index + 1}),
+]
+
+
 @examples(LAW)
-@given(histories(), st.data())
+@given(histories(), st.lists(st.integers(0, 40), max_size=2), st.data())
 def test_matching_from_the_end_gives_the_same(
-    history: list[cw.Message], data: st.DataObject
+    history: list[cw.Message], stops: list[int], data: st.DataObject
 ) -> None:
     """Whatever is asked for, in whichever order, while the history grows."""
-    lazy, reached = Exchanges(fewest=1), 0
-    for _ in range(3):
-        stop = data.draw(st.integers(reached, len(history)))
-        lazy.extend([*holders(history[:stop], reached)])
-        reached = stop
-        whole = matched(history[:stop])
-        for back in data.draw(st.lists(st.integers(1, 6) | st.integers(1, 40), max_size=3)):
-            index = max(stop - back, 0)
-            assert lazy.members(index) == whole.members(index)
-            assert lazy.tool_names(index) == whole.tool_names(index)
-            assert lazy.late(index) == whole.late(index)
-            some = {index, stop - 1, stop // 2}
-            assert lazy.among(some) == whole.among(some)
-    assert lazy.results == matched(history[:reached]).results
+    places = st.integers(0, len(history) - 1)
+    indexes = data.draw(st.lists(places, min_size=1, max_size=3, unique=True))
+    for ask in ASKED:
+        lazy, reached = Exchanges(fewest=1), 0
+        for stop in [*sorted(stop for stop in stops if stop < len(history)), len(history)]:
+            lazy.extend([*holders(history[:stop], reached)])
+            reached = stop
+            whole = matched(history[:stop])
+            for index in indexes:
+                assert ask(lazy, index) == ask(whole, index)
+        assert lazy.results == whole.results
 
 
 @given(histories())

@@ -90,6 +90,7 @@ def test_one_decision_for_each_message(
 ) -> None:
     decisions = decided(messages, window, limit, clearing, skip_system=skip_system)
     assert [one.index for one in decisions] == list(range(len(messages)))
+    assert decisions[-3:] == [*decisions][-3:]
     assert kept_places(decisions) == list(decisions.kept())
     assert [
         (index, run.action, run.reason)
