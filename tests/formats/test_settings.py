@@ -1,12 +1,16 @@
 """Settings in every shape: each reaches the other APIs, or is reported as lost."""
 
+import json
+from collections.abc import Sequence
 from typing import Any
 
+import msgspec
 import pytest
 
 import contextwright as cw
 from contextwright.formats.settings import effort_of
-from contextwright.messages import OutputFormat
+from contextwright.messages import OutputFormat, ToolChoice
+from golden_files import compare
 
 MODELS = {
     "anthropic": "claude-opus-5",
@@ -27,7 +31,8 @@ BODIES: dict[str, dict[str, Any]] = {
     "openai-chat": {"model": "gpt-5.6-sol", "messages": []},
     "openai-responses": {"model": "gpt-5.6-sol", "input": []},
 }
-FRAME = ("model", "messages", "contents", "input", "max_tokens", "tools")
+WITHOUT_LIMIT = ("model", "messages", "contents", "input", "tools")
+FRAME = (*WITHOUT_LIMIT, "max_tokens")
 
 
 def body(format: str, **fields: Any) -> dict[str, Any]:
@@ -41,8 +46,8 @@ def body(format: str, **fields: Any) -> dict[str, Any]:
     return given
 
 
-def asked(payload: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in payload.items() if key not in FRAME}
+def asked(payload: dict[str, Any], frame: Sequence[str] = FRAME) -> dict[str, Any]:
+    return {key: value for key, value in payload.items() if key not in frame}
 
 
 EFFORT = {
@@ -266,3 +271,57 @@ def test_an_answer_is_strict_where_that_is_wanted_and_possible(
     assert sent.strict == (None if strict is None else possible)
     lost = ["loss.strict"] if strict and not possible else []
     assert [change.code for change in rendered.changes] == lost
+
+
+FAMILIES = {
+    "anthropic": ["claude-opus-5", "claude-sonnet-5-5", "claude-sonnet-4-5", "claude-3-haiku"],
+    "gemini": ["gemini-3.8-flash", "gemini-2.5-pro", "gemini-2.5-flash", "gemini-2.0-flash"],
+    "openai-chat": ["gpt-5.6-sol", "gpt-4o", "o3", "mistral-large", "deepseek-v4-flash"],
+    "openai-responses": ["gpt-5.6-sol", "gpt-4o"],
+}
+OPEN = {"type": "object", "properties": {"a": {"type": "string", "minLength": 2}}}
+ITSELF = {"type": "object", "properties": {"a": {"$ref": "#"}}}
+EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
+SETTINGS = [
+    *(cw.Settings(effort=effort) for effort in EFFORTS),
+    *(cw.Settings(thinking_budget=tokens) for tokens in (-1, 0, 1_000, 100_000)),
+    *(cw.Settings(show_thinking=shown) for shown in (True, False)),
+    cw.Settings(effort="low", show_thinking=True, thinking_budget=3_000),
+    cw.Settings(max_tokens=1),
+    cw.Settings(temperature=2.0, top_p=0.5, top_k=3, seed=1),
+    cw.Settings(presence_penalty=0.5, frequency_penalty=0.5),
+    *(cw.Settings(stop=tuple("abcdef"[:count])) for count in (4, 5, 6)),
+    *(cw.Settings(tool_choice=ToolChoice(mode)) for mode in ("auto", "none", "required")),
+    cw.Settings(tool_choice=ToolChoice("required", "f")),
+    cw.Settings(tool_choice=ToolChoice("required", "missing")),
+    *(cw.Settings(tool_choice=ToolChoice(mode, None, ("f",))) for mode in ("auto", "required")),
+    cw.Settings(tool_choice=ToolChoice("auto", None, ("f", "missing"))),
+    cw.Settings(tool_choice=ToolChoice("required"), effort="high"),
+    *(cw.Settings(parallel_calls=several) for several in (True, False)),
+    cw.Settings(output=OutputFormat()),
+    cw.Settings(output=OutputFormat(OPEN, "name", "description", True)),
+    cw.Settings(output=OutputFormat(ITSELF)),
+    cw.Settings(verbosity="low", cache_key="k", service_tier="flex", store=False),
+    cw.Settings(user="u", metadata={"a": "b"}, stream=True, store=True),
+]
+
+
+def test_every_setting_of_every_family() -> None:
+    """As each family of models gets it: the whole of what is asked, and every change."""
+    tools = (cw.Tool("f", "d", {"type": "object"}), cw.Tool("g", "d", {"type": "object"}))
+    lines: list[str] = []
+    for format, models in FAMILIES.items():
+        for model in models:
+            lines += [f"== {format} {model}"]
+            for settings in SETTINGS:
+                said = (cw.user("Answer in JSON."),)
+                conversation = cw.Conversation(said, tools, settings=settings)
+                rendered = cw.render(conversation, format, model=model)
+                errors = cw.check(rendered.payload, format, model=model)
+                assert [one for one in errors if one.level == "error"] == [], settings
+                lines += [
+                    msgspec.json.encode(settings).decode(),
+                    f"  {json.dumps(asked(rendered.payload, WITHOUT_LIMIT))}",
+                ]
+                lines += [f"  {change}" for change in rendered.changes]
+    compare("settings", "\n".join(lines))
