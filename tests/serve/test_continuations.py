@@ -95,13 +95,18 @@ def test_a_history_that_nobody_here_has_is_refused(field: str, upstream: str) ->
     )
 
 
+@pytest.mark.parametrize("restarts", [False, True], ids=["in memory", "after a restart"])
 @pytest.mark.parametrize("as_items", [False, True], ids=["a string", "items"])
-def test_what_is_passed_on_is_recorded_as_one_conversation(tmp_path: Path, as_items: bool) -> None:
+def test_what_is_passed_on_is_recorded_as_one_conversation(
+    tmp_path: Path, as_items: bool, restarts: bool
+) -> None:
     with cw.Store(tmp_path / "store.db", sync="fast") as store:
         with (
             serving(lambda request: said(f"Answer {request.number}.")) as server,
-            running(open_settings(CLIENT, server), store=store) as gateway,
+            ExitStack() as gateways,
         ):
+            settings = open_settings(CLIENT, server)
+            gateway = gateways.enter_context(running(settings, store=store))
             last: dict[str, str] = {}
             for number in range(3):
                 question = f"Question {number}?"
@@ -109,12 +114,20 @@ def test_what_is_passed_on_is_recorded_as_one_conversation(tmp_path: Path, as_it
                 answer = gateway.generate(CLIENT, body, model="m", key=KEY, streams=number == 1)
                 reply = reply_of(answer.body, CLIENT, number == 1)
                 last = {"previous_response_id": reply.extra[CLIENT]["id"]}
+                if restarts:
+                    gateways.close()
+                    gateway = gateways.enter_context(running(settings, store=store))
             assert "Question 0?" not in str(server.bodies[2])  # as it came
-        records = store.requests()
+            other = {"input": "And I?", "store": False, **last}
+            gateway.generate(CLIENT, other, model="m", key="another")
+        foreign, *records = store.requests()
         (name,) = {record.conversation for record in records}
+        assert foreign.conversation != name  # only the client that got an answer can go on from it
         assert texts(store, name) == [
             text for number in range(3) for text in (f"Question {number}?", f"Answer {number}.")
         ]
+        if restarts:  # what the upstream was sent before is not known as a whole
+            return
         third, second, _ = [record.prefix for record in records]
         assert second is not None
         assert third is not None

@@ -3,8 +3,9 @@
 Or it sends the history with the ids of items (`item_reference`) in their place.
 
 What is not in memory is looked for among the recorded requests, which have the answers of other
-gateways and earlier starts. So an answer's id has the number of its request, and a digest that only
-its own client can have got.
+gateways and earlier starts. So the id of an answer of ours has the number of its request, and a
+digest that only its own client can have got. Answers that pass as they are have ids of their
+upstream; the store knows them by a digest of the client and the id.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import re
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
+from operator import attrgetter
 from random import getrandbits
 from typing import Any, NamedTuple
 
@@ -28,11 +30,23 @@ from contextwright.formats.replies.whole import read_whole
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Message
 from contextwright.messages.parts import Opaque, Part
+from contextwright.store.engines.base import Connection
 from contextwright.store.requests import RequestBodies
+from contextwright.store.rows.bodies import all_of
+from contextwright.store.rows.requests import answered_with
 from contextwright.store.store import Store
-from contextwright.text.json import decode_object
+from contextwright.text.json import decode_object, encode_json
 
-__all__ = ["RESPONSES", "Continuations", "is_continuable", "new_id", "number_in", "previous_of"]
+__all__ = [
+    "RESPONSES",
+    "Continuations",
+    "answer_digest",
+    "id_of",
+    "is_continuable",
+    "new_id",
+    "number_in",
+    "previous_of",
+]
 
 RESPONSES = "openai-responses"
 PREVIOUS = "previous_response_id"
@@ -66,6 +80,7 @@ class Said(Struct, frozen=True):
 class RecordedAnswer(NamedTuple):
     """A recorded request and its answer."""
 
+    number: int
     said: Conversation
     reply: ModelReply
     size: int
@@ -82,14 +97,31 @@ class Continuations:
 
     def keep(self, owner: str, said: Conversation, reply: ModelReply, size: int) -> None:
         """Remember an answer as its client read it; `size` is the bytes of its request."""
-        id = reply.extra.get(RESPONSES, {}).get("id")
-        if not is_continuable(said) or not isinstance(id, str):
+        id = id_of(reply)
+        if not is_continuable(said) or not id:
             return
         self._drop(owner, id)
         self._said[owner, id] = Said((*said.messages, reply.message), size)
         self._bytes += size
         while self._bytes > self._max_bytes:
             self._drop(*next(iter(self._said)))
+
+    def recall_passed_on(self, owner: str, said: Conversation, number: int) -> None:
+        """Remember the answers that a client goes on from, if they were recorded as they passed.
+
+        `number` is that of its request. For a thread that may wait for the store.
+        """
+        chain: list[RecordedAnswer] = []
+        id = previous_of(said)
+        while self._store is not None and id and (owner, id) not in self._said:
+            answer = passed_on(self._store, owner, id, number)
+            if answer is None:
+                break
+            chain.append(answer)
+            id, number = previous_of(answer.said), answer.number
+        for answer in reversed(chain):
+            whole = self.whole(owner, answer.said, elsewhere=True)
+            self.keep(owner, whole, answer.reply, answer.size)
 
     async def recall(self, owner: str, said: Conversation) -> None:
         """Remember the answers that a client names, and those before them, if recorded."""
@@ -102,10 +134,10 @@ class Continuations:
                 if answer is not None:
                     found[id] = answer
                     names += answers_named(answer.said)
-        for _, (earlier, reply, size) in sorted(found.items()):  # by the numbers in their ids
-            whole = self.whole(owner, earlier, elsewhere=True)
+        for answer in sorted(found.values(), key=attrgetter("number")):
+            whole = self.whole(owner, answer.said, elsewhere=True)
             if not previous_of(whole):
-                self.keep(owner, whole, reply, size)
+                self.keep(owner, whole, answer.reply, answer.size)
 
     async def _recorded(self, owner: str, id: str) -> RecordedAnswer | None:
         """Return an answer from the store; None if its client is another, or it is not there.
@@ -126,7 +158,7 @@ class Continuations:
         except StoreError as error:
             log.warning("an earlier answer was not read: %s", error)
             return None
-        return answer_in(bodies, id)
+        return answer_in(bodies, id, number)
 
     def whole(self, owner: str, said: Conversation, *, elsewhere: bool) -> Conversation:
         """Return what a client said with the history that it goes on from, and with items it names.
@@ -219,14 +251,40 @@ def own_fields(part: Part) -> Mapping[str, Any]:
     return {} if isinstance(part, Opaque) else part.extra.get(RESPONSES, {})
 
 
-def answer_in(bodies: RequestBodies, id: str) -> RecordedAnswer | None:
+def id_of(reply: ModelReply) -> str:
+    """Return the id by which a client may go on from an answer; empty if it has none."""
+    id = reply.extra.get(RESPONSES, {}).get("id")
+    return id if isinstance(id, str) else ""
+
+
+def passed_on(store: Store, owner: str, id: str, before: int) -> RecordedAnswer | None:
+    """Return an answer that passed as it was, from before a request; None if it is not there."""
+
+    def find(connection: Connection) -> tuple[int | None, RequestBodies]:
+        number = answered_with(connection, store.tenant, answer_digest(owner, id), before)
+        return number, RequestBodies() if number is None else all_of(connection, number)
+
+    try:
+        number, found = store.engine.read(find)
+    except StoreError as error:
+        log.warning("an earlier answer was not read: %s", error)
+        return None
+    return None if number is None else answer_in(found, id, number)
+
+
+def answer_digest(owner: str, id: str) -> str:
+    """Return the name in a store of an answer that passed as it was, for one client."""
+    return blake2b(encode_json([owner, id]), digest_size=16).hexdigest()
+
+
+def answer_in(bodies: RequestBodies, id: str, number: int) -> RecordedAnswer | None:
     """Return what was said and answered in a recorded request; None if that is another answer."""
     asked, answered = bodies.request or b"", bodies.reply or b""
     payload, whole = decode_object(asked), decode_object(answered)
     reply = api.parse_reply(whole, RESPONSES) if whole else read_whole(answered, RESPONSES)
-    if payload is None or reply.extra.get(RESPONSES, {}).get("id") != id:
+    if payload is None or id_of(reply) != id:
         return None
-    return RecordedAnswer(api.parse(payload, RESPONSES), reply, len(asked))
+    return RecordedAnswer(number, api.parse(payload, RESPONSES), reply, len(asked))
 
 
 def new_id(owner: str, number: int) -> str:

@@ -75,6 +75,8 @@ class EndedRequest(Struct, frozen=True, kw_only=True):
     """The whole answer; None if there is none."""
     signed: SignedAnswer | None = None
     """What the client cannot send back of it."""
+    answer: str | None = None
+    """A digest of the client and of the id by which it may go on from the answer, if it may."""
 
 
 class Target(NamedTuple):
@@ -180,7 +182,8 @@ class RequestLog:
         self._keep_newest(line, record.number)
         if record.mode == "translated":
             signatures.finish(connection, record.number, ended.signed)
-        requests.finish(connection, record, None if target is None else target.number)
+        conversation = None if target is None else target.number
+        requests.finish(connection, record, conversation, ended.answer)
         return record if target is None else replace(record, conversation=target.id)
 
     # --- which conversation ------------------------------------------------------------------

@@ -20,7 +20,12 @@ from contextwright.messages.conversation import Conversation
 from contextwright.models import as_model
 from contextwright.serve.bodies import DAMAGED, UNPACKERS
 from contextwright.serve.calls import Call
-from contextwright.serve.continuations import Continuations
+from contextwright.serve.continuations import (
+    Continuations,
+    answer_digest,
+    id_of,
+    is_continuable,
+)
 from contextwright.serve.reading import Readings, read_fields
 from contextwright.serve.translate import Crossing
 from contextwright.store.recording import EndedRequest, line_of
@@ -93,6 +98,7 @@ def ended_request(
         said, read = read_request(transcript, readings)
         payload = payload or read
     if said is not None:
+        continuations.recall_passed_on(transcript.owner, said, record.number)
         new, said = said, continuations.whole(transcript.owner, said, elsewhere=True)
         if said is not new and crossing is None:  # the upstream reads the whole history
             payload = api.render(said, call.format, model=as_model(call.model)).payload
@@ -119,8 +125,9 @@ def ended_request(
         masked=is_masked,
     )
     record = without_keys(record, transcript.keys)
+    name = None
     if said is not None and reply is not None and state == "answered":
-        continuations.keep(transcript.owner, said, reply, len(call.body))
+        name = remembered(transcript, said, reply, continuations)
     message = reply.answer if reply is not None and state == "answered" else None
     ended = EndedRequest(
         record=record,
@@ -130,8 +137,22 @@ def ended_request(
         said=said,
         reply=without_keys(message, transcript.keys) if message and message.parts else None,
         signed=unless_key(transcript.signed, transcript.keys),
+        answer=name,
     )
     return without_content(ended) if record.redacted else ended
+
+
+def remembered(
+    transcript: Transcript, said: Conversation, reply: ModelReply, continuations: Continuations
+) -> str | None:
+    """Remember an answer from which its client may go on; return its name in the store.
+
+    None if the client cannot, or knows it by an id of ours.
+    """
+    continuations.keep(transcript.owner, said, reply, len(transcript.call.body))
+    if transcript.crossing is not None or not is_continuable(said) or not id_of(reply):
+        return None
+    return answer_digest(transcript.owner, id_of(reply))
 
 
 def toolset_of(said: Conversation) -> str:
@@ -144,7 +165,9 @@ def without_content(ended: EndedRequest) -> EndedRequest:
     """Return a request with its figures only."""
     changes = tuple(replace(change, reason="") for change in ended.record.changes)
     record = replace(ended.record, changes=changes)
-    return replace(ended, record=record, bodies=RequestBodies(), said=None, reply=None, signed=None)
+    return EndedRequest(
+        record=record, bodies=RequestBodies(), payload=ended.payload, owner=ended.owner
+    )
 
 
 def masked(body: bytes, keys: frozenset[str]) -> bytes:

@@ -74,7 +74,7 @@ class Recorder:
         self.log = RequestLog(store.state, process_name())
         self.metrics = Metrics()
         self.readings = Readings()
-        self.continuations = Continuations()
+        self.continuations = Continuations(None if redact else store)
         self.held_bytes = 0
         self._queue: SimpleQueue[Step | None] = SimpleQueue()
         self._begun: deque[Step] = deque()

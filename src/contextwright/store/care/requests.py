@@ -16,15 +16,15 @@ PAGE = 200
 """Requests that are copied in one transaction."""
 
 SELECT = """
-SELECT r.number, r.tenant, c.id, r.session, r.state, r.process, r.started, r.record
+SELECT r.number, r.tenant, c.id, r.session, r.state, r.process, r.started, r.answer, r.record
 FROM requests r LEFT JOIN conversations c ON c.number = r.conversation
 WHERE r.number > ? AND r.state <> 'open' ORDER BY r.number LIMIT ?"""
 KNOWN = """
 SELECT number FROM requests
 WHERE tenant = ? AND started = ? AND process = ? AND session = ? ORDER BY number"""
 INSERT = """
-INSERT INTO requests (tenant, conversation, session, state, process, started, record)
-VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING number"""
+INSERT INTO requests (tenant, conversation, session, state, process, started, answer, record)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING number"""
 BODIES = "SELECT kind, base, depth, head, tail, body FROM bodies WHERE request = ?"
 
 
@@ -65,13 +65,13 @@ class RequestCopy:
 
     def bring(self, connection: Connection, rows: Sequence[Row]) -> None:
         """Write the requests that the target lacks."""
-        for number, tenant, id, session, state, process, started, record in rows:
+        for number, tenant, id, session, state, process, started, answer, record in rows:
             known = connection.rows(KNOWN, tenant, started, process, session)
             new = next((one for (one,) in known if one not in self.taken), None)
             if new is None:
                 head = None if id is None else conversations.find(connection, tenant, id)
                 place = None if head is None else head.number
-                about = (session, state, process, started, self.renumbered(record))
+                about = (session, state, process, started, answer, self.renumbered(record))
                 ((new,),) = connection.rows(INSERT, tenant, place, *about)
                 self.bring_bodies(connection, number, new)
                 self.bring_signatures(connection, number, new)

@@ -9,7 +9,14 @@ expected has no body yet.
 
 from __future__ import annotations
 
-__all__ = ["POSTGRES", "POSTGRES_SIGNATURES", "SQLITE", "SQLITE_SIGNATURES"]
+__all__ = [
+    "POSTGRES",
+    "POSTGRES_ANSWERS",
+    "POSTGRES_SIGNATURES",
+    "SQLITE",
+    "SQLITE_ANSWERS",
+    "SQLITE_SIGNATURES",
+]
 
 SQLITE = """
 CREATE TABLE requests (
@@ -105,4 +112,15 @@ CREATE TABLE signatures (
 ALTER TABLE signatures ALTER COLUMN body SET STORAGE EXTERNAL;
 CREATE INDEX signatures_place ON signatures (place);
 CREATE INDEX signatures_first_call ON signatures (first_call) WHERE first_call IS NOT NULL;
+"""
+
+# `answer` is a digest of the client and of the id by which it may go on from the answer.
+SQLITE_ANSWERS = """
+ALTER TABLE requests ADD COLUMN answer TEXT;
+CREATE INDEX requests_answer ON requests (answer) WHERE answer IS NOT NULL;
+"""
+
+POSTGRES_ANSWERS = """
+ALTER TABLE requests ADD COLUMN answer text COLLATE "C";
+CREATE INDEX requests_answer ON requests (answer) WHERE answer IS NOT NULL;
 """

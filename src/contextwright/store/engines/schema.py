@@ -401,4 +401,5 @@ STEPS: tuple[Step, ...] = (
         recall_tables.SQLITE_TERMS + recall_tables.DIGESTS,
         recall_tables.POSTGRES_TERMS + recall_tables.DIGESTS,
     ),
+    Step(request_tables.SQLITE_ANSWERS, request_tables.POSTGRES_ANSWERS),
 )

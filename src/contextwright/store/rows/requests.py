@@ -15,6 +15,7 @@ from contextwright.store.rows import bodies, signatures
 from contextwright.text.json import decoder, encode_json
 
 __all__ = [
+    "answered_with",
     "begin",
     "decode",
     "find",
@@ -40,7 +41,10 @@ WHERE r.tenant = ?"""
 INSERT = """
 INSERT INTO requests (tenant, session, state, process, started, record)
 VALUES (?, ?, ?, ?, ?, ?) RETURNING number"""
-FINISH = "UPDATE requests SET state = ?, conversation = ?, record = ? WHERE number = ?"
+FINISH = "UPDATE requests SET state = ?, conversation = ?, record = ?, answer = ? WHERE number = ?"
+ANSWERED = """
+SELECT max(number) FROM requests WHERE tenant || '' = ? AND answer = ? AND number < ?"""
+"""By the answer: `|| ''` keeps SQLite from going through all requests of the tenant instead."""
 OPEN = "SELECT number, process, started FROM requests WHERE state = 'open'"
 LOSE = "UPDATE requests SET state = 'lost' WHERE number = ? AND state = 'open'"
 LATEST = """
@@ -64,9 +68,21 @@ def begin(connection: Connection, tenant: str, record: RecordedRequest, process:
     return number
 
 
-def finish(connection: Connection, record: RecordedRequest, conversation: int | None) -> None:
-    """Note how a request ended, and the number of its conversation."""
-    connection.run(FINISH, record.state, conversation, written(record), record.number)
+def finish(
+    connection: Connection,
+    record: RecordedRequest,
+    conversation: int | None,
+    answer: str | None = None,
+) -> None:
+    """Note how a request ended, the number of its conversation, and the digest of its answer."""
+    row = (record.state, conversation, written(record), answer)
+    connection.run(FINISH, *row, record.number)
+
+
+def answered_with(connection: Connection, tenant: str, answer: str, before: int) -> int | None:
+    """Return the number of the last request before another whose answer has a digest."""
+    ((number,),) = connection.rows(ANSWERED, tenant, answer, before)
+    return number
 
 
 def moment(time: datetime) -> str:
