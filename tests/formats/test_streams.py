@@ -40,7 +40,7 @@ from contextwright.formats.replies.streams import (
     write_stream,
 )
 from paths import DOCS
-from strategies.replies import JSON, REPLIES
+from strategies.replies import JSON, REPLIES, others_in
 
 FORMATS = tuple(REPLIES)
 per_format = pytest.mark.parametrize("format", FORMATS)
@@ -254,6 +254,9 @@ def test_a_stream_crosses_piece_by_piece(source: str, target: str) -> None:
         )
         assert written_alike(crossed, reply)
         whole = write_reply(reply, target, model="m")
+        for changes in (writer.changes, whole.changes):
+            lost = " ".join(change.reason for change in changes if change.path == "reply")
+            assert all(name in lost for name in others_in(body, source))
         again = cw.parse_reply(whole.body, target)
         assert (spoken(again), thoughts(again), calls(again)) == (
             spoken(reply),

@@ -248,10 +248,59 @@ def gemini_replies(draw: st.DrawFn) -> JSON:
     }
 
 
+LOGPROBS = {"content": [{"token": "a", "logprob": -0.5, "bytes": [97], "top_logprobs": []}]}
+GROUNDING = {"webSearchQueries": ["ships"], "groundingChunks": [{"web": {"uri": "https://a.b"}}]}
+OTHERS: dict[str, tuple[JSON, JSON]] = {
+    "anthropic": (
+        {
+            "container": {"id": "container_1", "expires_at": "2026-11-17T00:00:00Z"},
+            "context_management": {"applied_edits": [{"type": "clear_thinking_20251015"}]},
+        },
+        {},
+    ),
+    "gemini": (
+        {"modelStatus": {"modelStage": "STABLE"}},
+        {
+            "groundingMetadata": GROUNDING,
+            "citationMetadata": {"citationSources": [{"uri": "https://a.b"}]},
+            "urlContextMetadata": {"urlMetadata": [{"retrievedUrl": "https://a.b"}]},
+            "logprobsResult": {"chosenCandidates": [{"token": "a"}]},
+        },
+    ),
+    "openai-chat": ({"citations": ["https://a.b"]}, {"logprobs": LOGPROBS}),
+    "openai-responses": ({"tool_usage": {"web_search": {"num_requests": 1}}}, {}),
+}
+"""Fields that replies have beside what is read: of the reply, and of its choice or candidate."""
+LISTS = {"gemini": "candidates", "openai-chat": "choices"}
+UNHEARD_OF = st.dictionaries(
+    st.sampled_from(("xOwn", "novelty")), WORDS | st.just([1]) | st.just(True), max_size=2
+)
+
+
+@st.composite
+def with_others(draw: st.DrawFn, format: str, replies: st.SearchStrategy[JSON]) -> JSON:
+    """A reply with fields beside what is read, some of them unheard of."""
+    body = draw(replies)
+    fields, of_first = OTHERS[format]
+    body |= {name: fields[name] for name in fields if draw(st.booleans())} | draw(UNHEARD_OF)
+    for first in body.get(LISTS.get(format, ""), ())[:1]:
+        first |= {name: of_first[name] for name in of_first if draw(st.booleans())}
+        first |= draw(UNHEARD_OF)
+    return body
+
+
 REPLIES = {
-    "anthropic": anthropic_replies(),
-    "openai-chat": chat_replies(),
-    "openai-responses": responses_replies(),
-    "gemini": gemini_replies(),
+    "anthropic": with_others("anthropic", anthropic_replies()),
+    "openai-chat": with_others("openai-chat", chat_replies()),
+    "openai-responses": with_others("openai-responses", responses_replies()),
+    "gemini": with_others("gemini", gemini_replies()),
 }
 """Whole replies of each provider."""
+
+
+def others_in(body: JSON, format: str) -> set[str]:
+    """The names of the fields beside what is read."""
+    fields, of_first = OTHERS[format]
+    firsts = [one for one in body.get(LISTS.get(format, ""), ()) if isinstance(one, dict)]
+    names = {*fields, *of_first, "xOwn", "novelty"}
+    return {name for one in (body, *firsts[:1]) for name in one if name in names and one[name]}

@@ -7,8 +7,8 @@ from typing import Any
 
 from contextwright.formats.anthropic.read import NAME, message_of
 from contextwright.formats.anthropic.write import block_of
-from contextwright.formats.base import keep_extra
 from contextwright.formats.reader import Reader
+from contextwright.formats.replies.beside import beside, kept
 from contextwright.formats.replies.events import Finish, FinishReason, ReplyError, Usage
 from contextwright.formats.replies.failures import error_of
 from contextwright.formats.replies.parts import carried, own_id
@@ -45,8 +45,6 @@ WRITTEN: dict[FinishReason, str] = {
     "other": "end_turn",
 }
 """The stop reason Anthropic uses for each finish reason."""
-KEPT = ("id", "stop_reason", "stop_sequence", "stop_details", "usage")
-"""Fields of a reply that are kept verbatim."""
 
 
 def parse_reply(reply: Any) -> ModelReply:
@@ -85,7 +83,7 @@ def finish_of(
         given if isinstance(given, str) else "",
         usage_of(body.get("usage")),
         refusal,
-        keep_extra(NAME, {key: body[key] for key in KEPT if body.get(key) is not None}),
+        kept(NAME, body),
         changes=tuple(changes),
     )
 
@@ -158,5 +156,6 @@ def write_reply(
         "content": [block_wire(part) for part in parts],
         **end_wire(finish),
         "usage": held.get("usage") or usage_wire(finish.usage),
+        **beside(finish.extra, NAME)[0],
     }
     return body, changes

@@ -23,6 +23,8 @@ DELTAS = {
     "input_json_delta": ("partial_json", "tool_use"),
 }
 """Deltas that carry text: type → the field with the text, and the type of block it extends."""
+DELTA = ("type", "delta", "usage")
+"""Fields of a `message_delta` that are not the message's."""
 COMPACTION = ("content", "encrypted_content", "signature", "tool_changes")
 """Fields of a compaction, which arrive in a single delta."""
 
@@ -85,6 +87,7 @@ class AnthropicReader(StreamReader):
                 self.end_block(place)
             case "message_delta":
                 self.head.update(as_object(event.get("delta")))
+                self.head.update({key: event[key] for key in event if key not in DELTA})
                 self.count(event.get("usage"))
             case "message_stop":
                 self.complete_reply = True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextwright.formats.anthropic.read import NAME
 from contextwright.formats.anthropic.reply import block_wire, end_wire, usage_wire
+from contextwright.formats.replies.beside import beside
 from contextwright.formats.replies.events import (
     ArgumentsDelta,
     CallStart,
@@ -23,6 +24,9 @@ from contextwright.text.json import json_text
 from contextwright.wire.values import Object
 
 __all__ = ["AnthropicWriter"]
+
+IN_DELTA = ("container",)
+"""Fields of a message that come within the `delta` at its end; others come next to it."""
 
 
 class AnthropicWriter(StreamWriter):
@@ -122,7 +126,9 @@ class AnthropicWriter(StreamWriter):
         if self.failed or event.reason == "interrupted":
             return
         usage = event.extra.get(NAME, {}).get("usage") or usage_wire(event.usage)
-        self.send("message_delta", delta=end_wire(event), usage=usage)
+        rest, _ = beside(event.extra, NAME)
+        delta = {**end_wire(event), **{key: rest.pop(key) for key in IN_DELTA if key in rest}}
+        self.send("message_delta", delta=delta, usage=usage, **rest)
         self.send("message_stop")
 
     def send(self, kind: str, **fields: object) -> None:

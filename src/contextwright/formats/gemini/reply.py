@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from contextwright.formats.base import keep_extra
 from contextwright.formats.gemini.read import NAME, message_of
 from contextwright.formats.gemini.write import wire_of
 from contextwright.formats.reader import Reader
+from contextwright.formats.replies.beside import beside, kept
 from contextwright.formats.replies.events import Finish, FinishReason, ReplyError, Usage
 from contextwright.formats.replies.failures import error_of
 from contextwright.formats.replies.parts import carried
@@ -71,8 +71,6 @@ WRITTEN: dict[FinishReason, str] = {
     "other": "OTHER",
 }
 """The finish reason Gemini uses for each of ours."""
-KEPT = ("promptFeedback", "responseId", "usageMetadata", "finishReason", "finishMessage")
-"""Fields of a reply and its candidate that are kept verbatim."""
 
 
 def parse_reply(reply: Any) -> ModelReply:
@@ -95,13 +93,14 @@ def parse_reply(reply: Any) -> ModelReply:
         reader.changes.append(Change("loss.candidate", "candidates[1]", reason))
     error = error_of(body)
     calls = any(message.calls for message in messages)
-    finish = finish_of({**body, **first}, calls=calls, whole=error is None, error=error)
+    finish = finish_of(body, first, calls=calls, whole=error is None, error=error)
     conversation = reader.conversation(messages, finish.extra.get(NAME, {}), model=model)
     return finished_reply(conversation, finish, error)
 
 
 def finish_of(
     body: Object,
+    candidate: Object,
     *,
     calls: bool = False,
     changes: Sequence[Change] = (),
@@ -109,7 +108,7 @@ def finish_of(
     error: ReplyError | None = None,
 ) -> Finish:
     """Read how a reply ended from its fields and those of its candidate."""
-    given, feedback = body.get("finishReason"), body.get("promptFeedback")
+    given, feedback = candidate.get("finishReason"), body.get("promptFeedback")
     blocked = feedback.get("blockReason") if is_object(feedback) else None
     reason: FinishReason = REASONS.get(given, "other") if isinstance(given, str) else "other"
     if reason == "stop" and calls:
@@ -122,15 +121,15 @@ def finish_of(
         reason,
         given if isinstance(given, str) else "",
         usage_of(body.get("usageMetadata")),
-        refusal_words(body, feedback) if reason == "filter" else None,
-        keep_extra(NAME, {key: body[key] for key in KEPT if key in body}),
+        refusal_words(candidate, feedback) if reason == "filter" else None,
+        kept(NAME, body, candidate),
         changes=tuple(changes),
     )
 
 
-def refusal_words(body: Object, feedback: Any) -> str:
+def refusal_words(candidate: Object, feedback: Any) -> str:
     """Return why the filter withheld the answer, as far as the API says."""
-    said = body.get("finishMessage")
+    said = candidate.get("finishMessage")
     if not isinstance(said, str) and is_object(feedback):
         said = feedback.get("blockReasonMessage")
     return said if isinstance(said, str) else ""
@@ -174,8 +173,7 @@ def part_wire(part: Part) -> Object:
 def end_wire(finish: Finish) -> tuple[Object, Object]:
     """Write the fields of the candidate and the reply that say how it ended."""
     held = finish.extra.get(NAME, {})
-    candidate: Object = {}
-    reply: Object = {}
+    reply, candidate = beside(finish.extra, NAME)
     if "finishReason" in held or "promptFeedback" not in held:
         candidate["finishReason"] = held.get("finishReason") or WRITTEN[finish.reason]
     said = held.get("finishMessage") or finish.refusal

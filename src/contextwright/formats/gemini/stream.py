@@ -143,7 +143,8 @@ class GeminiReader(StreamReader):
         """Return how the reply ended."""
         whole = bool(self.candidate.get("finishReason") or self.head.get("promptFeedback"))
         return finish_of(
-            {**self.head, **self.candidate},
+            self.head,
+            self.candidate,
             calls=any(isinstance(part, ToolCall) for part in self.ended.values()),
             changes=self.reader.finish(),
             whole=whole,

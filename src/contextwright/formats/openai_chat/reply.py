@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from contextwright.errors import shown
-from contextwright.formats.base import keep_extra
 from contextwright.formats.openai_chat.read import message_of
 from contextwright.formats.reader import Reader
+from contextwright.formats.replies.beside import beside, kept
 from contextwright.formats.replies.events import Finish, FinishReason, ReplyError, Usage
 from contextwright.formats.replies.failures import error_of
 from contextwright.formats.replies.parts import carried, own_id
@@ -62,8 +62,6 @@ WRITTEN: dict[FinishReason, str] = {
     "other": "stop",
 }
 """The finish reason this API uses for each of ours."""
-KEPT = ("id", "finish_reason", "usage", "service_tier")
-"""Fields of a reply that are kept verbatim."""
 
 
 def parse_reply(reply: Any) -> ModelReply:
@@ -82,7 +80,8 @@ def parse_reply(reply: Any) -> ModelReply:
     message = reply_message(given, f"{path}.message" if choices else "", reader, model)
     error = error_of(body)
     finish = finish_of(
-        {**body, **choice},
+        body if choices else {},
+        choice,
         refusal_of(message.parts),
         message_extra=message.extra,
         whole=error is None,
@@ -105,6 +104,7 @@ def reply_message(message: Object, path: str, reader: Reader, model: str | None)
 
 def finish_of(
     body: Object,
+    choice: Object,
     refusal: str | None,
     *,
     message_extra: Extra | None = None,
@@ -113,7 +113,7 @@ def finish_of(
     error: ReplyError | None = None,
 ) -> Finish:
     """Read how a reply ended from its fields and those of its choice."""
-    given = body.get("finish_reason")
+    given = choice.get("finish_reason", body.get("finish_reason"))
     reason: FinishReason = REASONS.get(given, "other") if isinstance(given, str) else "other"
     if reason == "stop" and refusal is not None:
         reason = "refusal"
@@ -124,7 +124,7 @@ def finish_of(
         given if isinstance(given, str) else "",
         usage_of(body.get("usage")),
         refusal,
-        keep_extra(NAME, {key: value for key, value in body.items() if key in KEPT}),
+        kept(NAME, body, choice),
         message_extra or {},
         tuple(changes),
     )
@@ -176,6 +176,7 @@ def write_reply(
     message = reply.answer
     parts, changes = carried(message, NAME, id or "")
     held = finish.extra.get(NAME, {})
+    rest, choice = beside(finish.extra, NAME)
     body: Object = {
         "id": own_id(id, "chatcmpl-"),
         "object": "chat.completion",
@@ -187,8 +188,10 @@ def write_reply(
                 "message": message_wire(parts, message.extra.get(NAME, {})),
                 "logprobs": None,
                 "finish_reason": finish_wire(finish, refused=refusal_of(parts) is not None),
+                **choice,
             }
         ],
+        **rest,
     }
     if held.get("usage") or finish.usage:
         body["usage"] = held.get("usage") or usage_wire(finish.usage or Usage())

@@ -25,6 +25,7 @@ from contextwright.wire.values import Object, is_list, is_object
 __all__ = ["ChatReader", "parse_stream"]
 
 THINKING, CONTENT, REFUSAL, AUDIO = "thinking", "content", "refusal", "audio"
+LOGPROBS = "logprobs"
 
 
 class ChatReader(StreamReader):
@@ -43,6 +44,7 @@ class ChatReader(StreamReader):
         self.others: set[str] = set()
         """The indexes of the other choices."""
         self.message = Grown()
+        self.logprobs = Grown()
         self.reasoning = ""
         self.last_entry: object = None
         self.open = ""
@@ -71,8 +73,15 @@ class ChatReader(StreamReader):
             elif is_object(entry):
                 # Some hosts answer with the whole message, though asked for a stream.
                 self.grow(as_object(entry.get("delta") or entry.get("message")))
-                if entry.get("finish_reason") is not None:
-                    self.choice["finish_reason"] = entry["finish_reason"]
+                self.take_choice(entry)
+
+    def take_choice(self, choice: Object) -> None:
+        """Read the fields of a choice beside its message."""
+        for key, value in choice.items():
+            if key == LOGPROBS and is_object(value):
+                self.logprobs.add(value)  # of the tokens of this chunk
+            elif key not in ("delta", "message") and value is not None:
+                self.choice[key] = value
 
     def slot_of_text(self, event: Any) -> object:
         """Return what a chunk adds text to, if it does nothing else."""
@@ -80,7 +89,7 @@ class ChatReader(StreamReader):
             return None
         choices = event.get("choices")
         choice = choices[0] if is_list(choices) and len(choices) == 1 else None
-        if not is_object(choice) or choice.get("index", 0) != 0:
+        if not is_object(choice) or choice.get("index", 0) != 0 or choice.get(LOGPROBS):
             return None
         delta = choice.get("delta")
         if not is_object(delta) or len(delta) != 1 or choice.get("finish_reason") is not None:
@@ -223,8 +232,10 @@ class ChatReader(StreamReader):
 
     def finish(self) -> Finish:
         """Return how the reply ended."""
+        probabilities = self.logprobs.value()
         return finish_of(
-            {**self.head, **self.choice},
+            self.head,
+            {**self.choice, LOGPROBS: probabilities} if probabilities else self.choice,
             refusal_of(self.whole.parts),
             message_extra=self.whole.extra,
             changes=self.reader.finish(),

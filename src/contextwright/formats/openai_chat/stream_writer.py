@@ -8,6 +8,7 @@ from contextwright.formats.openai_chat.reply import (
     thinking_fields,
     usage_wire,
 )
+from contextwright.formats.replies.beside import beside
 from contextwright.formats.replies.events import (
     ArgumentsDelta,
     CallStart,
@@ -108,18 +109,17 @@ class ChatWriter(StreamWriter):
         if self.failed or event.reason == "interrupted":
             return
         held = event.extra.get(NAME, {})
-        beside = event.message_extra.get(NAME, {})
-        rest = {key: value for key, value in beside.items() if key not in BESIDE}
-        if rest:
-            self.delta(rest)
-        if event.refusal and beside.get("refusal") and not self.refused:  # blank: no part has it
+        message = event.message_extra.get(NAME, {})
+        others = {key: value for key, value in message.items() if key not in BESIDE}
+        if others:
+            self.delta(others)
+        if event.refusal and message.get("refusal") and not self.refused:  # blank: no part has it
             self.refused = True
             self.delta({"refusal": event.refusal})
         tier = {"service_tier": held["service_tier"]} if held.get("service_tier") else {}
-        self.chunk(
-            [{"index": 0, "delta": {}, "finish_reason": finish_wire(event, refused=self.refused)}],
-            **tier,
-        )
+        rest, choice = beside(event.extra, NAME)
+        reason = finish_wire(event, refused=self.refused)
+        self.chunk([{"index": 0, "delta": {}, **choice, "finish_reason": reason}], **tier, **rest)
         if held.get("usage") or event.usage:
             self.chunk([], usage=held.get("usage") or usage_wire(event.usage or Usage()))
         self.out.append(Frame(DONE))

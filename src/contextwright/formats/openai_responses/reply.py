@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from contextwright.errors import ParseError, shown
-from contextwright.formats.base import keep_extra
 from contextwright.formats.openai_responses.media import NAME
 from contextwright.formats.openai_responses.read import Gatherer
 from contextwright.formats.reader import Reader
+from contextwright.formats.replies.beside import beside, kept
 from contextwright.formats.replies.events import Finish, FinishReason, ReplyError, Usage
 from contextwright.formats.replies.failures import NAMES, error_of
 from contextwright.formats.replies.parts import carried, own_id
@@ -52,8 +52,6 @@ WRITTEN: dict[FinishReason, tuple[str, str | None]] = {
     "interrupted": ("incomplete", None),
 }
 """The status for each finish reason, and why the reply is incomplete; others are `completed`."""
-KEPT = ("id", "status", "incomplete_details", "error", "usage")
-"""Fields of a reply that are kept verbatim."""
 OWN = ("continued", "refusal")
 """Our own marks in a part's `extra`, which are not fields of an item."""
 PART_FIELDS = ("annotations", "logprobs")
@@ -108,7 +106,7 @@ def finish_of(
         said if isinstance(said, str) else shown(said),
         usage_of(body.get("usage")),
         refusal,
-        keep_extra(NAME, {key: body[key] for key in KEPT if body.get(key) is not None}),
+        kept(NAME, body),
         changes=tuple(changes),
     )
 
@@ -195,6 +193,7 @@ def end_wire(finish: Finish, error: ReplyError | None, *, refused: bool) -> Obje
     wire: Object = {
         "status": held.get("status") or status,
         "incomplete_details": held.get("incomplete_details") or ({"reason": why} if why else None),
+        **beside(finish.extra, NAME)[0],
         "error": held.get("error"),
         "usage": held.get("usage") or (usage_wire(finish.usage) if finish.usage else None),
     }

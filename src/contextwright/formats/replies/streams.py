@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from contextwright.errors import UsageError
+from contextwright.formats.replies.beside import name_losses
 from contextwright.formats.replies.events import Event, Finish, ReplyStart
 from contextwright.formats.replies.reader import StreamReader, read, read_async
 from contextwright.formats.replies.reply import ModelReply, events_of
@@ -116,6 +117,7 @@ def write_reply(
     module = provider_part(format, "reply")
     dated = (created,) if format in DATED else ()
     body, changes = module.write_reply(reply, finish, model or reply.model or "", id, *dated)
+    name_losses(finish.extra, format, changes)
     return WrittenReply(body, tuple(changes))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeAlias
 
+from contextwright.formats.replies.beside import name_losses
 from contextwright.formats.replies.events import (
     ArgumentsDelta,
     CallStart,
@@ -90,6 +91,7 @@ class StreamWriter:
         elif type(event) is not ReplyStart:
             if type(event) is Finish:
                 own_extra(event.message_extra, "message", self.format, self.changes)
+                name_losses(event.extra, self.format, self.changes)
             yield event
 
     def start(self, event: ReplyStart) -> None:

@@ -1,0 +1,140 @@
+"""Fields of a reply beside its message and its end: carried in their own format, or a loss.
+
+Every field of a reply is read, or named in `FREE`, or kept here: nothing is dropped in silence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from contextwright.formats.base import keep_extra
+from contextwright.messages.changes import Change
+from contextwright.messages.parts import Extra
+from contextwright.wire.values import Object, is_object
+
+__all__ = ["beside", "kept", "name_losses"]
+
+FIRST = {"openai-chat": "choices[0]", "gemini": "candidates[0]"}
+"""Formats whose reply is a list of which the first is read: where that has fields of its own."""
+KEPT = {
+    "anthropic": ("id", "stop_reason", "stop_sequence", "stop_details", "usage"),
+    "gemini": ("promptFeedback", "responseId", "usageMetadata", "finishReason", "finishMessage"),
+    "openai-chat": ("id", "finish_reason", "usage", "service_tier"),
+    "openai-responses": ("id", "status", "incomplete_details", "error", "usage"),
+}
+"""Fields that say how a reply ended: read, and kept verbatim for a client of the same format."""
+READ = {
+    "anthropic": ("content", "model", "error"),
+    "gemini": ("candidates", "modelVersion", "error"),
+    "openai-chat": ("choices", "model", "error"),
+    "openai-responses": ("output", "model"),
+}
+"""Fields that become the message, its model, or an error."""
+FREE = {
+    "anthropic": ("type", "role", "request_id"),
+    "gemini": (
+        "createTime",
+        # Of Google's SDK.
+        "automaticFunctionCallingHistory",
+        "parsed",
+        "sdkHttpResponse",
+    ),
+    "openai-chat": (
+        "object",
+        "created",
+        "system_fingerprint",
+        "obfuscation",
+        # Of hosts: who answered for OpenRouter, Groq's ids, ratings of Azure's filter.
+        "provider",
+        "x_groq",
+        "prompt_filter_results",
+    ),
+    "openai-responses": (
+        "object",
+        "created_at",
+        "completed_at",
+        "output_text",
+        # What the request said.
+        "background",
+        "conversation",
+        "instructions",
+        "max_output_tokens",
+        "max_tool_calls",
+        "metadata",
+        "parallel_tool_calls",
+        "previous_response_id",
+        "prompt",
+        "prompt_cache_key",
+        "prompt_cache_options",
+        "prompt_cache_retention",
+        "reasoning",
+        "safety_identifier",
+        "store",
+        "temperature",
+        "text",
+        "tool_choice",
+        "tools",
+        "top_logprobs",
+        "top_p",
+        "truncation",
+        "user",
+        # Who pays, and how fast it was.
+        "billing",
+        "service_tier",
+    ),
+}
+"""Fields that tell a client of another format nothing it does not know."""
+READ_OF_FIRST = {
+    "gemini": ("content", "finishReason", "finishMessage"),
+    "openai-chat": ("message", "delta", "finish_reason"),
+}
+FREE_OF_FIRST = {
+    "gemini": ("index", "tokenCount", "safetyRatings", "avgLogprobs"),
+    "openai-chat": ("index", "native_finish_reason", "content_filter_results"),
+}
+"""The same for the fields of the choice or candidate that is read."""
+
+
+def kept(format: str, body: Object, first: Object | None = None) -> Extra:
+    """Return what is kept of a reply beside its message, under the name of its format.
+
+    `first` is the choice or candidate that is read; its own fields are kept under its place.
+    """
+    both = {**body, **(first or {})}
+    held = {name: both[name] for name in KEPT[format] if both.get(name) is not None}
+    held |= told_beside(body, (*KEPT[format], *READ[format], *FREE[format]))
+    if first:
+        inner = told_beside(first, (*READ_OF_FIRST[format], *FREE_OF_FIRST[format]))
+        held |= {FIRST[format]: inner} if inner else {}
+    return keep_extra(format, held)
+
+
+def told_beside(fields: Object, known: Collection[str]) -> Object:
+    """Return the fields that say something and are not known."""
+    return {
+        name: value
+        for name, value in fields.items()
+        if name not in known and value is not None and value not in ("", [], {})
+    }
+
+
+def beside(extra: Extra, format: str) -> tuple[Object, Object]:
+    """Return the fields beside what is read: those of a reply, and of its first choice."""
+    held = extra.get(format, {})
+    place = FIRST.get(format, "")
+    inner: Any = held.get(place)
+    rest = {name: held[name] for name in held if name not in KEPT[format] and name != place}
+    return rest, dict(inner) if is_object(inner) else {}
+
+
+def name_losses(extra: Extra, format: str, changes: list[Change]) -> None:
+    """Name the fields that a reply of another format had beside its own."""
+    for source in extra:
+        if source == format or source not in KEPT:
+            continue
+        rest, inner = beside(extra, source)
+        lost = [*rest, *(f"{FIRST[source]}.{name}" for name in inner)]
+        if lost:
+            reason = f"{format} has no {', '.join(sorted(lost))}"
+            changes.append(Change("loss.extra", "reply", reason))
