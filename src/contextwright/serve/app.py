@@ -23,6 +23,7 @@ from contextwright.errors import ContextwrightError, ProviderError, UsageError
 from contextwright.formats.replies.events import Event, ReplyError
 from contextwright.formats.replies.failures import write_error
 from contextwright.formats.replies.reply import gather_partial
+from contextwright.messages.changes import Change
 from contextwright.providers.base import AnyProvider
 from contextwright.providers.http import HttpClient, require_aiohttp
 from contextwright.providers.offline import Echo
@@ -276,7 +277,11 @@ class Gateway:
                 reply = as_client_reads(events, provider.format, call, id)
                 self.continuations.keep(owner, said, reply, len(call.body))
 
-        return await answer(crossing, provider, id, keep)
+        def note(changes: Sequence[Change]) -> None:
+            if passage is not None:
+                passage.changed(changes)
+
+        return await answer(crossing, provider, id, keep, note)
 
     def passage(self, call: Call, route: Route, keys: Sequence[str]) -> Passage | None:
         """Follow a request for the record; None if it is not recorded."""

@@ -145,11 +145,15 @@ def body_of(payload: dict[str, Any], sent: Sent) -> bytes:
 
 
 async def answer(
-    crossing: Crossing, provider: AnyProvider, id: str, end: Callable[[list[Event]], None]
+    crossing: Crossing,
+    provider: AnyProvider,
+    id: str,
+    end: Callable[[list[Event]], None],
+    note: Callable[[Sequence[Change]], None],
 ) -> Response:
     """Ask the upstream, and answer the client in its own API; `end` gets the whole answer.
 
-    `id` is what the client knows it by.
+    `id` is what the client knows it by. `note` gets what of the answer could not cross.
 
     Raises:
         ProviderError: the upstream refused, could not be reached, or broke off a whole answer.
@@ -170,7 +174,7 @@ async def answer(
     whole = at_home(first, batches, home, end)
     headers = {CHANGES_HEADER: named(crossing.changes)}
     if call.streams:
-        frames = written(whole, call, id)
+        frames = written(whole, call, id, note)
         kind, chunks = ("application/json", as_list) if call.wants_list else (EVENTS, as_events)
         headers["content-type"] = f"{kind}; charset=utf-8"
         streamed = StreamedAnswer(chunks(frames), headers=headers.items())
@@ -180,8 +184,23 @@ async def answer(
     if (error := error_in(seen)) is not None:
         raise refusal(error)
     reply = gather_partial(seen, provider.format)
-    body = write_reply(reply, call.format, model=call.model, id=id, created=int(time.time())).body
-    return Response(encode_json(body), headers=headers, media_type="application/json")
+    told = write_reply(reply, call.format, model=call.model, id=id, created=int(time.time()))
+    lost = of_reply((*reply.changes, *told.changes))
+    note(lost)
+    headers[CHANGES_HEADER] = named((*crossing.changes, *lost))
+    return Response(encode_json(told.body), headers=headers, media_type="application/json")
+
+
+def of_reply(changes: Sequence[Change]) -> list[Change]:
+    """Return the changes of an answer, as those of its request are told.
+
+    Signatures are not among them: they are put back when the client sends the history again.
+    """
+    return [
+        replace(one, path=one.path if one.path == "reply" else f"reply.{one.path}".rstrip("."))
+        for one in changes
+        if one.code != "loss.signature"
+    ]
 
 
 def as_client_reads(events: list[Event], format: str, call: Call, id: str) -> ModelReply:
@@ -218,7 +237,10 @@ async def at_home(
 
 
 async def written(
-    batches: AsyncGenerator[list[Event], None], call: Call, id: str
+    batches: AsyncGenerator[list[Event], None],
+    call: Call,
+    id: str,
+    note: Callable[[Sequence[Change]], None],
 ) -> AsyncGenerator[list[Frame], None]:
     """Yield the events of an answer in the client's API, as they come.
 
@@ -229,6 +251,8 @@ async def written(
     async with aclosing(batches):
         async for batch in batches:
             frames = [frame for event in batch for frame in writer.write(event)]
+            if batch and isinstance(batch[-1], Finish):
+                note(of_reply((*batch[-1].changes, *writer.changes)))
             if frames:
                 yield frames
             error = error_in(batch)

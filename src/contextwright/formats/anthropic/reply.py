@@ -13,7 +13,7 @@ from contextwright.formats.replies.events import Finish, FinishReason, ReplyErro
 from contextwright.formats.replies.failures import error_of
 from contextwright.formats.replies.parts import carried, own_id
 from contextwright.formats.replies.reply import ModelReply, finished_reply, refusal_of
-from contextwright.formats.replies.usage import count_of
+from contextwright.formats.replies.usage import UNCOUNTED, count_of
 from contextwright.messages.changes import Change
 from contextwright.messages.parts import Thinking
 from contextwright.wire.values import Object, is_object
@@ -104,8 +104,9 @@ def usage_of(usage: Any) -> Usage | None:
 
 
 def usage_wire(usage: Usage | None) -> Object:
-    """Write the token usage as this API counts it."""
-    usage = usage or Usage()
+    """Write the token usage as this API counts it; clients require the two main counts."""
+    if usage is None:
+        return {"input_tokens": 0, "output_tokens": 0}
     wire: Object = {
         "input_tokens": max(0, usage.input - usage.cached - usage.written),
         "cache_creation_input_tokens": usage.written,
@@ -148,6 +149,8 @@ def write_reply(
     message = reply.answer
     parts, changes = carried(message, NAME, id or "")
     held = finish.extra.get(NAME, {})
+    if finish.usage is None:
+        changes.append(UNCOUNTED)
     body: Object = {
         "id": own_id(id, "msg_"),
         "type": "message",

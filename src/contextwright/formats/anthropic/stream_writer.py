@@ -18,6 +18,7 @@ from contextwright.formats.replies.events import (
 )
 from contextwright.formats.replies.failures import error_body
 from contextwright.formats.replies.parts import own_id, spelled_id
+from contextwright.formats.replies.usage import UNCOUNTED
 from contextwright.formats.replies.writer import Frame, InOrder, StreamWriter
 from contextwright.messages.parts import Part, Text, Thinking, ToolCall
 from contextwright.text.json import json_text
@@ -126,6 +127,8 @@ class AnthropicWriter(StreamWriter):
         if self.failed or event.reason == "interrupted":
             return
         usage = event.extra.get(NAME, {}).get("usage") or usage_wire(event.usage)
+        if event.usage is None:
+            self.changes.append(UNCOUNTED)
         rest, _ = beside(event.extra, NAME)
         delta = {**end_wire(event), **{key: rest.pop(key) for key in IN_DELTA if key in rest}}
         self.send("message_delta", delta=delta, usage=usage, **rest)

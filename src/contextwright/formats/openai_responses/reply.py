@@ -39,6 +39,7 @@ __all__ = [
     "reasoning_item",
     "response_wire",
     "usage_of",
+    "usage_wire",
     "write_reply",
 ]
 
@@ -150,6 +151,7 @@ def write_reply(
     parts, changes = carried(message, NAME, id or "")
     body = response_wire(model, id, created)
     body["output"] = items_of(parts, body["id"])
+    del body["usage"]  # some clients refuse null
     body.update(end_wire(finish, reply.error, refused=refusal_of(parts) is not None))
     return body, changes
 
@@ -195,8 +197,9 @@ def end_wire(finish: Finish, error: ReplyError | None, *, refused: bool) -> Obje
         "incomplete_details": held.get("incomplete_details") or ({"reason": why} if why else None),
         **beside(finish.extra, NAME)[0],
         "error": held.get("error"),
-        "usage": held.get("usage") or (usage_wire(finish.usage) if finish.usage else None),
     }
+    if held.get("usage") or finish.usage:
+        wire["usage"] = held.get("usage") or usage_wire(finish.usage or Usage())
     if error is not None and wire["error"] is None:
         names = NAMES[error.kind]
         wire["error"] = {"code": names.openai_code or "server_error", "message": error.message}

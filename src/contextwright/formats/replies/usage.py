@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from contextwright.messages.changes import Change
 from contextwright.wire.values import Object, is_object
 
-__all__ = ["count_of"]
+__all__ = ["UNCOUNTED", "count_of"]
+
+UNCOUNTED = Change("invent.usage", "usage", "the provider counted no tokens; zeros, as required")
+"""For an API whose clients refuse a reply without a count."""
 
 
 def count_of(usage: Object, *path: str) -> int:

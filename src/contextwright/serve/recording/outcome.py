@@ -14,6 +14,7 @@ from contextwright.errors import ContextwrightError
 from contextwright.formats import api
 from contextwright.formats.replies.failures import read_error
 from contextwright.formats.replies.reply import ModelReply
+from contextwright.formats.replies.usage import UNCOUNTED
 from contextwright.formats.replies.whole import read_whole
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation
@@ -104,7 +105,8 @@ def ended_request(
             payload = api.render(said, call.format, model=as_model(call.model)).payload
     reply = read_reply(call.format, outcome, answer or b"")
     state, error = state_of(outcome, reply, transcript.reply)
-    usage = None if reply is None else reply.usage
+    counted = all(change.code != UNCOUNTED.code for change in record.changes)
+    usage = reply.usage if reply is not None and counted else None
     changes = record.changes if transcript.reply is not None else (*record.changes, NOT_KEPT)
     prices = as_model(record.sent_model).prices
     record = replace(

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from starlette.responses import Response
 
 from contextwright.errors import ContextwrightError, ProviderError
+from contextwright.messages.changes import Change
 from contextwright.serve.calls import Call
 from contextwright.serve.http.stream import BrokenOff, StreamedAnswer
 from contextwright.serve.recording.outcome import Outcome, Transcript, masked, without_keys
@@ -87,6 +88,11 @@ class Passage:
         self.crossing = crossing
         changes = tuple(crossing.changes)
         self.record = replace(self.record, sent_model=crossing.model, changes=changes)
+
+    def changed(self, changes: Sequence[Change]) -> None:
+        """Note what of the answer could not cross."""
+        if changes:
+            self.record = replace(self.record, changes=(*self.record.changes, *changes))
 
     async def along(self, response: Response) -> Response:
         """Return the answer, which is kept while it goes on to the client."""
