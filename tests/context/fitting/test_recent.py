@@ -4,6 +4,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import permutations
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,6 +16,8 @@ from contextwright.context.fitting.meter import TokenMeter
 from contextwright.context.fitting.priced_history import PricedHistory
 from contextwright.messages import Message, Opaque, Reply
 from contextwright.text.json import encode_json
+from contextwright.tokens.pieces import Piece
+from contextwright.tokens.pricer import Prices
 from contextwright.windows import Clearing, KeepRecent, Stepped, Window
 from profiles import STORE, examples
 from strategies import runs
@@ -49,6 +52,33 @@ def test_only_what_is_new_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     seen.clear()
     RECIPE.build(messages, model=MODEL)
     assert seen == [cw.user("Another question"), cw.assistant("An answer")]
+
+
+def test_texts_are_counted_once_though_their_list_is_read_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A server that keeps nothing gets the same texts in new messages with each request."""
+    messages, counted = chat(41), list[str]()
+    price = Prices.of
+
+    def noted(self: Prices, piece: Piece) -> tuple[float, float, float]:
+        counted.append(piece.value)
+        return price(self, piece)
+
+    monkeypatch.setattr(Prices, "of", noted)
+    first = RECIPE.build(messages, model=MODEL)
+    counted.clear()
+    again = RECIPE.build(read_again(messages), model=MODEL)
+    assert not counted
+    recent.RECENT.forget()
+    fresh = RECIPE.build(read_again(messages), model=MODEL)
+    assert {"Message 40 of a chat about nothing", "Message 39 of a chat about nothing"} < {*counted}
+    assert first.payload == again.payload == fresh.payload
+    assert first.ledger == again.ledger == fresh.ledger
+
+
+def read_again(messages: list[Message]) -> list[Message]:
+    return msgspec.json.decode(encode_json(messages), type=list[Message])
 
 
 @pytest.mark.parametrize("other", ["recipe", "model", "list"])

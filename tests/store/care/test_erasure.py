@@ -10,6 +10,8 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 import contextwright as cw
+from contextwright.context.fitting.meter import meter_of
+from contextwright.context.fitting.recent import RECENT
 from contextwright.store.care.doctor import examine
 
 BOB, AL = cw.Author("7", "Bob"), cw.Author("8", "Al")
@@ -77,6 +79,17 @@ def test_no_byte_is_left(tmp_path: Path, way: str) -> None:
         assert bytes_held(tmp_path, "xylophon") == bytes_held(tmp_path, "secret") == 0
         assert examine(store.engine).findings == []
         assert store.search("xylophone") == []
+
+
+@pytest.mark.parametrize("way", [way for way in ERASE if way != "forget and scrub"])
+def test_texts_of_lists_are_forgotten(store: cw.Store, way: str) -> None:
+    said = [stored.message for stored in filled(store).read()]
+    RECIPE.build(said, model=MODEL)
+    assert RECENT._histories
+    assert meter_of.cache_info().currsize
+    ERASE[way](store)
+    assert not RECENT._histories
+    assert not meter_of.cache_info().currsize
 
 
 def bytes_on_server(place: str, word: str) -> int:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import contextwright as cw
+from contextwright.context.fitting.plan import Plan
 from contextwright.store.store import Store
 from doubles import Watch
 
@@ -69,3 +70,26 @@ def test_a_turn_takes_the_same_operations_at_any_length(
     assert turns == seen[1][1]
     warm = {"statements": 13, "commits": 1, "rows written": 6, "rows read": 7}
     assert turns == [warm] * WARM
+
+
+def test_conversations_in_turn_make_one_request_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is counted of one conversation without its messages stays, whoever is next."""
+    rendered: list[str | None] = []
+    render = Plan.render
+
+    def noted(plan: Plan, conversation: cw.Conversation) -> Any:
+        rendered.append(conversation.id)
+        return render(plan, conversation)
+
+    with Store(tmp_path / "chat.db", sync="fast") as store:
+        chats = [store.conversation(id) for id in ("a", "b")]
+        for chat in chats:
+            chat.add(TURN)
+            chat.context(RECIPE, model="gpt-4o")
+        monkeypatch.setattr(Plan, "render", noted)
+        for chat in chats:
+            chat.add(cw.user("Go on."))
+            chat.context(RECIPE, model="gpt-4o")
+    assert rendered == ["a", "b"]

@@ -115,7 +115,7 @@ class Attempt:
         recipe = plan.recipe
         self.window = window or recipe.window
         key = (relaxed.system, plan.tools, recipe.reply_tools, recipe.options, plan.frame)
-        self.fixed = plan.meter.frame(
+        self.fixed = plan.history.empty_count(
             key, lambda: plan.render(plan.conversation(relaxed.system, ()))
         )
         """The tokens of the request without messages."""

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cached_property, lru_cache
-from typing import Any, cast
+from functools import lru_cache
+from typing import Any
 
-import msgspec
 from msgspec import Struct
 
 from contextwright.context.fitting.shape import (
@@ -19,7 +17,6 @@ from contextwright.context.fitting.shape import (
 )
 from contextwright.context.receipt import beside_prompt, is_marked, steps_of
 from contextwright.formats.api import render
-from contextwright.formats.base import Rendered
 from contextwright.formats.rules.draft import clean_name
 from contextwright.messages.message import Author, Message, Role
 from contextwright.messages.parts import Text, ToolResult
@@ -27,9 +24,8 @@ from contextwright.models import Model
 from contextwright.text.json import encode_json
 from contextwright.tokens.count import Count, Pricer
 from contextwright.tokens.pieces import Piece, Turn, outline
-from contextwright.wire.values import is_object
 
-__all__ = ["Counted", "TokenMeter"]
+__all__ = ["Counted", "TokenMeter", "meter_of"]
 
 
 PROVIDERS = ("anthropic", "gemini", "openai-chat", "openai-responses")
@@ -57,12 +53,11 @@ class TokenMeter:
         self.format = format
         self.model = model
         self._pricer = Pricer(model, format, model.tokenizer)
-        self._frame: tuple[object, Count] = (None, Count(0))
         self._templates = templates_of(format, model)
-        self._wrappings: dict[tuple[Role, Role], float] = {}
+        self._wrappings = wrappings_of(format, model)
         self._labels: dict[str, float] = {}
         self._unmarked: set[bytes] = set()
-        self._pricer.texts.cleared.append(self._unmarked.clear)
+        self._pricer.texts.cleared += [self._unmarked.clear, self._labels.clear]
 
     @property
     def drops_orphans(self) -> bool:
@@ -88,6 +83,10 @@ class TokenMeter:
             return self._system_cost(message)
         return self._pricer.most(self._sampled(message) or self._outline(message))
 
+    def together(self, *messages: Message) -> float:
+        """Return the tokens that adjacent messages add to a request."""
+        return self._pricer.most(self._outline(*messages))
+
     def _system_cost(self, message: Message) -> float:
         """Return what a system message adds at the beginning or behind a question, if that is more.
 
@@ -95,10 +94,10 @@ class TokenMeter:
         """
         question = sample_of(("user", ("text",)))
         orders = (message, question), (question, message)
-        both = max(self._pricer.most(self._outline(*order)) for order in orders)
+        both = max(self.together(*order) for order in orders)
         return both - self.cost(question)
 
-    @cached_property
+    @property
     def merges_turns(self) -> bool:
         """Whether adjacent messages of one role make one turn, which is wrapped once."""
         return any(self.shared_wrapping(role, role) for role in MERGING)
@@ -112,19 +111,14 @@ class TokenMeter:
         if known is None:
             kinds = ("result" if one == "tool" else "text" for one in roles)
             pair = [sample_of((one, (kind,))) for one, kind in zip(roles, kinds, strict=True)]
-            together = self._pricer.most(self._outline(*pair))
-            known = self._wrappings[roles] = max(sum(map(self.cost, pair)) - together, 0.0)
+            apart = sum(map(self.cost, pair))
+            known = self._wrappings[roles] = max(apart - self.together(*pair), 0.0)
         return known
 
-    @cached_property
+    @property
     def names_speakers(self) -> bool:
         """Whether messages begin with their speakers' names if several people speak."""
-        ann, bob = (
-            Message("user", (Text("ab"),), author=Author(name=name)) for name in ("Ann", "Bob")
-        )
-        apart = sum(map(self.cost, (ann, bob))) - self.shared_wrapping("user", "user")
-        # Two names and their colons; a separator alone may cost something too.
-        return self._pricer.most(self._outline(ann, bob)) >= apart + 3
+        return names_speakers(self.format, self.model)
 
     def label(self, message: Message) -> tuple[str, float] | None:
         """Return the name that a message begins with if several people speak, and its tokens."""
@@ -149,23 +143,6 @@ class TokenMeter:
     def tokens(self, text: str) -> int:
         """Return the estimated tokens of a bare text."""
         return self._pricer.count([Piece("text", "text", text)], None).tokens if text else 0
-
-    def frame(self, key: object, request: Callable[[], tuple[Rendered, Counted]]) -> Count:
-        """Return the tokens of a request without messages; counted again only when `key` changes.
-
-        A turn invented for it does not count, because a request with messages has none.
-        """
-        if self._frame[0] != key:
-            rendered, counted = request()
-            count, system = counted.count, leading_system(rendered.payload)
-            places = {
-                place: cost
-                for place, cost in count.places.items()
-                if not place.endswith("]") or place in system
-            }
-            framed = msgspec.structs.replace(count, tokens=sum(places.values()), places=places)
-            self._frame = (key, framed)
-        return self._frame[1]
 
     def count(self, payload: Any) -> Counted:
         """Return the tokens of a whole request, by place; all of it is written as JSON once."""
@@ -210,6 +187,12 @@ class TokenMeter:
         return [one for one in outline(payload, self.format) if one.place != "request"]
 
 
+@lru_cache(4)
+def meter_of(format: str, model: Model) -> TokenMeter:
+    """Return the meter of all lists: one that is read again has the same texts in new messages."""
+    return TokenMeter(format, model)
+
+
 @lru_cache(64)
 def templates_of(format: str, model: Model) -> dict[Shape, Template]:
     """Return the samples rendered so far, which all meters of a format and a model share."""
@@ -224,15 +207,20 @@ def drops_orphans(format: str, model: Model) -> bool:
     return any(change.code == "loss.orphan" for change in changes)
 
 
-def leading_system(payload: Any) -> list[str]:
-    """Return the places of leading system messages, in formats without a field for them."""
-    body: Any = payload.get("messages") if is_object(payload) else payload
-    places: list[str] = []
-    for index, message in enumerate(cast("list[Any]", body or [])):
-        if not is_object(message) or message.get("role") not in ("system", "developer"):
-            break
-        places.append(f"messages[{index}]")
-    return places
+@lru_cache(64)
+def wrappings_of(format: str, model: Model) -> dict[tuple[Role, Role], float]:
+    """Return the shared wrappings computed so far, for all meters of a format and a model."""
+    return {}
+
+
+@lru_cache(64)
+def names_speakers(format: str, model: Model) -> bool:
+    """Whether messages begin with their speakers' names if several people speak."""
+    ann, bob = (Message("user", (Text("ab"),), author=Author(name=name)) for name in ("Ann", "Bob"))
+    meter = TokenMeter(format, model)
+    apart = meter.cost(ann) + meter.cost(bob) - meter.shared_wrapping("user", "user")
+    # Two names and their colons; a separator alone may cost something too.
+    return meter.together(ann, bob) >= apart + 3
 
 
 def told_apart(message: Message) -> list[Message]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 from msgspec import Struct
 
-from contextwright.context.fitting.meter import Counted, TokenMeter
+from contextwright.context.fitting.meter import Counted, TokenMeter, meter_of
 from contextwright.context.fitting.priced_history import OwnSummaries, PricedHistory
 from contextwright.context.recipe_data import RecipeData
 from contextwright.formats import find
@@ -138,11 +138,11 @@ def priced(
     else:
         messages = given
     if known is None:
-        known = PricedHistory((), TokenMeter(format, model), recipe)
+        known = PricedHistory((), meter_of(format, model), recipe)
     history = known
     if isinstance(given, Conversation):
         require_messages(messages, start=len(history))
     history.extend(messages[len(history) :] if len(history) else messages)
     if history.log.hidden and (told := without_quotes(messages)) is not messages:
-        history = PricedHistory(told, TokenMeter(format, model), recipe)
+        history = PricedHistory(told, meter_of(format, model), recipe)
     return history, frame

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Any, cast
 
 import msgspec
 
-from contextwright.context.fitting.meter import TokenMeter
+from contextwright.context.fitting.meter import Counted, TokenMeter
 from contextwright.context.fitting.thinking import without_thinking
 from contextwright.context.receipt import HashChain
 from contextwright.context.recipe_data import RecipeData
+from contextwright.formats.base import Rendered
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Message
 from contextwright.models import Model
@@ -17,10 +19,12 @@ from contextwright.summaries.digest import Digest
 from contextwright.summaries.policy import SummaryPolicy
 from contextwright.summaries.summary import Summary, SummaryResult
 from contextwright.summaries.writer import write_summary
+from contextwright.tokens.count import Count
 from contextwright.windows.clearing import Clearing
 from contextwright.windows.history import History
 from contextwright.windows.log import Log
 from contextwright.windows.policies import Window
+from contextwright.wire.values import is_object
 
 __all__ = ["OwnSummaries", "PricedHistory"]
 
@@ -58,6 +62,8 @@ class PricedHistory:
         self.summary: Summary | None = None
         self._written: tuple[tuple[Summary, float], Message | None] | None = None
         self._stand_ins: dict[str, tuple[Message, float]] = {}
+        self._empty: tuple[object, Count] = None, Count(0)
+        """What a request without messages was made of, and its tokens."""
 
     def __len__(self) -> int:
         return len(self.history)
@@ -105,6 +111,22 @@ class PricedHistory:
             known = self._stand_ins[name] = message, self.meter.cost(message)
         return known[1]
 
+    def empty_count(self, key: object, request: Callable[[], tuple[Rendered, Counted]]) -> Count:
+        """Return the tokens of a request without messages; counted again only when `key` changes.
+
+        A turn invented for it does not count, because a request with messages has none.
+        """
+        if self._empty[0] != key:
+            rendered, counted = request()
+            count, system = counted.count, leading_system(rendered.payload)
+            places = {
+                place: cost
+                for place, cost in count.places.items()
+                if not place.endswith("]") or place in system
+            }
+            self._empty = key, replace(count, tokens=sum(places.values()), places=places)
+        return self._empty[1]
+
     def summary_message(self, summary: Summary, tokens: float) -> Message | None:
         """Return the message of a summary within a number of tokens."""
         if self._written is None or self._written[0] != (summary, tokens):
@@ -117,6 +139,17 @@ def capped(clearing: Clearing, model: Model) -> Clearing:
     if clearing.most_media is None and model.max_media is not None:
         return replace(clearing, most_media=model.max_media)
     return clearing
+
+
+def leading_system(payload: Any) -> list[str]:
+    """Return the places of leading system messages, in formats without a field for them."""
+    body: Any = payload.get("messages") if is_object(payload) else payload
+    places: list[str] = []
+    for index, message in enumerate(cast("list[Any]", body or [])):
+        if not is_object(message) or message.get("role") not in ("system", "developer"):
+            break
+        places.append(f"messages[{index}]")
+    return places
 
 
 class OwnSummaries:

@@ -11,6 +11,7 @@ from operator import is_
 from threading import Lock
 from typing import cast
 
+from contextwright.context.fitting.meter import meter_of
 from contextwright.context.fitting.priced_history import PricedHistory
 from contextwright.context.recipe_data import RecipeData
 from contextwright.formats.given import is_messages
@@ -58,6 +59,12 @@ class RecentHistories:
         history.summary = None
         with self._lock:
             self._histories = [*self._histories, history][-MOST:]
+
+    def forget(self) -> None:
+        """Drop all texts that are in memory."""
+        with self._lock:
+            self._histories = []
+        meter_of.cache_clear()
 
 
 RECENT = RecentHistories()

@@ -85,9 +85,12 @@ class Builds:
             self._loaded.pop(next(iter(self._loaded)), None)
 
     def forget(self) -> None:
-        """Drop all texts that are in memory."""
+        """Drop all texts that are in memory, those of lists that were built too."""
+        from contextwright.context.fitting.recent import RECENT
+
         self._loaded.clear()
         self._meters.clear()
+        RECENT.forget()
 
     def note_included(self, key: Key, episodes: Collection[str]) -> None:
         """Remember which episodes a context included, until a turn shows that it was sent.
