@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterable, Sequence
-from itertools import accumulate
 
 from contextwright.messages.message import Message
 from contextwright.messages.parts import Media, Text, ToolCall, ToolResult
 from contextwright.windows.exchanges import Exchanges, Holder
-from contextwright.windows.ruler import FRAME, length_of
+from contextwright.windows.ruler import ends_of
 
 __all__ = ["Log", "Unloaded", "first_from", "is_question", "last_before", "media_in"]
 
@@ -217,17 +216,7 @@ class Log:
         ends = self._ends
         if len(ends) > len(self.messages):
             return
-        new = self.messages[len(ends) - 1 :]
-        lengths = [
-            # The common case of a long chat, inlined because it is hot.
-            FRAME + len(text)
-            if len(parts := message.parts) == 1
-            and type(part := parts[0]) is Text
-            and (text := part.text).isascii()
-            else length_of(message)
-            for message in new
-        ]
-        ends[-1:] = accumulate(lengths, initial=ends[-1])
+        ends[-1:] = ends_of(self.messages[len(ends) - 1 :], ends[-1])
 
 
 def is_question(message: Message) -> bool:

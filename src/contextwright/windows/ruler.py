@@ -6,13 +6,14 @@ five bytes in every script and in code.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from contextwright.messages.message import Message
 from contextwright.messages.parts import Opaque, Part, Text, Thinking, ToolCall, ToolResult
 from contextwright.text.json import encode_json, json_text
 
-__all__ = ["BYTES_PER_TOKEN", "FRAME", "bytes_of", "coarsest_line", "length_of"]
+__all__ = ["BYTES_PER_TOKEN", "coarsest_line", "ends_of", "length_of"]
 
 BYTES_PER_TOKEN = 3
 FRAME = 16
@@ -23,12 +24,31 @@ FINEST = 12
 """The finest line of the ruler is this power of two narrower than the grid."""
 
 
+def ends_of(messages: Iterable[Message], begin: int = 0) -> list[int]:
+    """Return where messages begin on the ruler, and where each of them ends.
+
+    Their content counts, regardless of their other fields.
+    """
+    ends, end = [begin], begin
+    for message in messages:
+        end += FRAME
+        for part in message.parts:
+            # Nearly all of a long history is text, so that is inlined.
+            if type(part) is Text:
+                text = part.text
+            elif type(part) is ToolResult and type(part.content) is str:
+                text = part.content
+            else:
+                end += part_length(part)
+                continue
+            end += len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+        ends.append(end)
+    return ends
+
+
 def length_of(message: Message) -> int:
     """Return the length of a message's content, regardless of its other fields."""
-    length = FRAME
-    for part in message.parts:
-        length += bytes_of(part.text) if type(part) is Text else part_length(part)
-    return length
+    return ends_of((message,))[1]
 
 
 def part_length(part: Part) -> int:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from hashlib import blake2b
-from struct import unpack
 
 from contextwright.store.engines.base import Connection
 
-__all__ = ["digest_of", "digests_of", "fill_digests"]
+__all__ = ["digest_of", "fill_digests"]
 
 PAGE = 1_000
 BODIES = """
@@ -22,17 +20,9 @@ empty_digest = blake2b(digest_size=8).copy
 
 def digest_of(body: str | bytes) -> int:
     """Return the digest of a body: 8 bytes, as an integer that both databases can hold."""
-    return digests_of([body.encode() if isinstance(body, str) else body])[0]
-
-
-def digests_of(bodies: Iterable[bytes]) -> tuple[int, ...]:
-    """Return the digests of several bodies."""
-    found: list[bytes] = []
-    for body in bodies:
-        digest = empty_digest()  # a copy takes less time than its parameters
-        digest.update(body)
-        found.append(digest.digest())
-    return unpack(f">{len(found)}q", b"".join(found))
+    digest = empty_digest()  # a copy takes less time than its parameters
+    digest.update(body.encode() if isinstance(body, str) else body)
+    return int.from_bytes(digest.digest(), signed=True)
 
 
 def fill_digests(connection: Connection) -> None:

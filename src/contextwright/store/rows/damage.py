@@ -43,8 +43,9 @@ def is_damaged(body: str | bytes, digest: int) -> bool:
 
 def read_message(body: str | bytes, digest: int) -> Message:
     """Return the message of a body; a placeholder if it is damaged."""
-    message = decoded(body) if digest_of(body) == digest else None
-    return stand_in(body) if message is None else message
+    data = body.encode() if isinstance(body, str) else body
+    message = decoded(data) if digest_of(data) == digest else None
+    return stand_in(data) if message is None else message
 
 
 def stand_in(body: str | bytes) -> Message:

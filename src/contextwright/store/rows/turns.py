@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate, islice
+from itertools import islice
 from typing import TypeAlias
 
 import msgspec
@@ -13,7 +13,7 @@ from contextwright.errors import Conflict, NotFound, UsageError, shown
 from contextwright.messages.message import Message
 from contextwright.messages.quotes import source_id
 from contextwright.store.engines.base import Connection, Value
-from contextwright.store.engines.digests import digests_of
+from contextwright.store.engines.digests import digest_of
 from contextwright.store.engines.lengths import length_until
 from contextwright.store.records import ConversationInfo, StoredMessage
 from contextwright.store.rows import conversations, index, summaries
@@ -30,7 +30,7 @@ from contextwright.store.rows.validation import (
     settings_text,
 )
 from contextwright.text.json import encode_json
-from contextwright.windows.ruler import length_of
+from contextwright.windows.ruler import ends_of
 
 __all__ = [
     "Writing",
@@ -102,9 +102,9 @@ def append(
     first = last + 1
     seqs = range(first, first + len(messages))
     joins = calls.join(connection, number, first, messages)
-    ends = list(accumulate(map(length_of, messages), initial=length))
+    ends = ends_of(messages, length)
     kinds, texts = map(kind_of, messages), map(connection.text, bodies)
-    columns = (seqs, joins, kinds, texts, ends[1:], digests_of(bodies))
+    columns = (seqs, joins, kinds, texts, ends[1:], map(digest_of, bodies))
     connection.run_many(INSERT, list(zip([number] * len(seqs), *columns, strict=True)))
     said = zip(seqs, map(marks_of, messages), strict=True)
     if marked := [(number, seq, *marks) for seq, marks in said if marks]:
