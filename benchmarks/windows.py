@@ -11,17 +11,19 @@ from __future__ import annotations
 
 import argparse
 import gc
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import count
+from itertools import count, islice
 from time import process_time
 from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
 import workload
 from contextwright import Message, Text, ToolCall, ToolResult, user
 from contextwright.context.fitting.priced_history import PricedHistory
+from contextwright.context.fitting.recent import RECENT
 from contextwright.context.recipe import Recipe
 from contextwright.messages.parts import Part
 from contextwright.tokens.count import count_text
@@ -42,6 +44,9 @@ WINDOWS: dict[str, Window] = {
 }
 
 Run = Callable[[], object]
+
+encode = msgspec.json.Encoder().encode
+decode = msgspec.json.Decoder(Message).decode
 
 
 def main() -> int:
@@ -91,35 +96,53 @@ def show_hundred() -> None:
 
 
 def show_lists(sizes: Sequence[int]) -> None:
-    """A list of messages handed to `build` as it is, then grown by one, beside a kept history.
+    """A list of messages handed to `build` as it is, read again, and grown by one.
 
-    And the least that a first build can take: a pass over the bytes of all texts, or over their
-    characters.
+    Read again, it has the same texts in new messages, as a server gets them with each request. A
+    kept history is beside it, and the least that a first build can take: a pass over the bytes of
+    all texts, or over their characters.
     """
     print("\nBuilds of plain lists (CPU ms)\n")
-    print(f"{'':40}{cells(['first', 'grown', 'kept', 'bytes', 'characters'])}")
+    titles = ["first", "read again", "grown", "kept", "grown/kept", "bytes", "characters"]
+    print(f"{'':24}{cells(titles)}")
     recipe = Recipe(system=("You are kind.",), budget=BUDGET)
+    shortest = longest = passed = 0.0
     for size in (100, *sizes):
-        messages = list(history_of(recipe, size).messages)[:size]
-        texts = list(texts_of(messages))
-        floors = [
-            best_of(partial(floor, texts), rounds=5, repeats=1)
-            for floor in (in_bytes, in_characters)
+        bodies = list(map(encode, islice(history_of(recipe, size).messages, size)))
+        texts = list(texts_of(map(decode, bodies)))
+        passes = [
+            best_of(partial(one_pass, texts), rounds=5, repeats=1)
+            for one_pass in (in_bytes, in_characters)
         ]
-        history = recipe.history(messages, model=MODEL)
-        first = grown = kept = float("inf")
-        for number in range(5):
-            messages = [user(f"Hello {number}"), *messages[1:]]
-            first = min(first, elapsed(partial(recipe.build, messages, model=MODEL)))
-            messages = [*messages, user(f"And {number}?")]
-            grown = min(grown, elapsed(partial(recipe.build, messages, model=MODEL)))
-            history.append(messages[-1])
-            kept = min(kept, elapsed(partial(recipe.build, history, model=MODEL)))
-        times = map(milliseconds, (first, grown, kept, *floors))
-        print(f"  {f'{size:,} messages':38}{cells(list(times))}")
+        del texts
+        first, again, grown, kept = best_of_lists(recipe, bodies)
+        ratio = f"{grown / kept:.2f}"
+        times = [*map(milliseconds, (first, again, grown, kept)), ratio, *map(milliseconds, passes)]
+        print(f"  {f'{size:,} messages':22}{cells(times)}")
+        longest, passed = first, passes[0]
+        shortest = shortest or first
+    beyond = (longest - passed) / shortest
+    print(f"\n  the longest: {beyond:.1f} of the shortest, and a pass over bytes")
 
 
-def texts_of(messages: Sequence[Message]) -> Iterator[str]:
+def best_of_lists(recipe: Recipe, bodies: Sequence[bytes]) -> tuple[float, ...]:
+    """The best of a first build, of the list read again, of one grown by one, of a kept history."""
+    best = [float("inf")] * 4
+    for number in range(3):
+        RECENT.forget()  # nothing is known of any text
+        lists = [list(map(decode, bodies)) for _ in range(2)]
+        times = [elapsed(partial(recipe.build, one, model=MODEL)) for one in lists]
+        grown = [*lists.pop(0), user(f"And {number}?")]
+        times.append(elapsed(partial(recipe.build, grown, model=MODEL)))
+        history = recipe.history(lists.pop(), model=MODEL)
+        recipe.build(history, model=MODEL)
+        history.append(grown[-1])
+        times.append(elapsed(partial(recipe.build, history, model=MODEL)))
+        best = list(map(min, best, times))
+    return tuple(best)
+
+
+def texts_of(messages: Iterable[Message]) -> Iterator[str]:
     """The texts of messages and of tool results."""
     for message in messages:
         for part in message.parts:
