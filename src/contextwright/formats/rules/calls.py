@@ -335,7 +335,7 @@ class OpenCalls:
     def takes_call(self, call: ToolCall) -> bool:
         """Whether a call can be written as it is; it then waits for its result."""
         id = call.id
-        if not id or id in self.pending or call.name in self.target.reply_tools:
+        if not id or id in self.pending:
             return False
         if id in self.ids and not self.traits.reuses_ids:
             return False
