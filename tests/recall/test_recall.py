@@ -119,6 +119,10 @@ def test_the_words_of_a_question(
     assert question.is_own == is_own
 
 
+def test_names_in_a_question_are_words_with_a_capital() -> None:
+    assert question_of("Did Olena see the NASA rocket in rome?").names == {"olena"}
+
+
 def test_the_meaning_of_a_question_has_no_speakers_in_it() -> None:
     assert question_of("What did Anna cook for Boris?", ("Anna", "Boris")).meaning == (
         "What did cook for"

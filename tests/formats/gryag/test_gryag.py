@@ -315,18 +315,24 @@ def test_what_a_history_has_no_place_for_is_said() -> None:
 
 
 REFUSED = {
-    "no history": {"history": "x"},
-    "a number": 5,
-    "a role": [{"role": "bot", "parts": []}],
-    "both spellings": [user({"inline_data": {}, "inlineData": {}})],
+    "no history": ({"history": "x"}, "history"),
+    "a number": (5, ""),
+    "a role": ([{"role": "bot", "parts": []}], "[0].role"),
+    "a role of one entry": ({"role": "bot", "parts": []}, "role"),
+    "both spellings": (
+        [user({"inline_data": {}, "inlineData": {}})],
+        "[0].parts[0].inline_data",
+    ),
 }
 
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_cannot_be_read_is_refused(name: str) -> None:
-    with pytest.raises(ParseError):
-        cw.parse(REFUSED[name], "gryag")
-    assert errors(REFUSED[name], "gryag") != []
+    data, path = REFUSED[name]
+    with pytest.raises(ParseError) as caught:
+        cw.parse(data, "gryag")
+    assert caught.value.path == path
+    assert errors(data, "gryag") != []
 
 
 def test_calls_and_answers_are_checked() -> None:

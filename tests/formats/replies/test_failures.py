@@ -3,7 +3,12 @@
 import pytest
 
 from contextwright.formats.replies.events import ErrorKind, ReplyError
-from contextwright.formats.replies.failures import error_of, read_error, write_error
+from contextwright.formats.replies.failures import (
+    error_body,
+    error_of,
+    read_error,
+    write_error,
+)
 from contextwright.text.json import decode_json
 
 KINDS = {
@@ -56,3 +61,12 @@ def test_a_code_that_is_no_status_leaves_the_words() -> None:
 def test_words_on_money_tell_more_than_the_status() -> None:
     body = b'{"error": {"code": "insufficient_quota", "message": "no"}}'
     assert read_error(429, {}, body).kind == "billing"
+
+
+def test_an_error_in_gemini_s_words() -> None:
+    busy = ReplyError("overloaded", "No", retry_after=2.5)
+    details = [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "2.5s"}]
+    held = {"code": 503, "message": "No", "status": "UNAVAILABLE"}
+    assert error_body(busy, "gemini") == {"error": {**held, "details": details}}
+    assert error_body(ReplyError("overloaded", "No", 529), "gemini") == {"error": held}
+    assert error_body(ReplyError("server", "No"), "gemini", 502)["error"]["code"] == 502

@@ -11,6 +11,7 @@ SIGNED = {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}
 ANY = {"anyOf": [{"type": "object", "properties": {"a": {"type": "string"}}}, {"type": "object"}]}
 ONE = {"type": "object", "properties": {"a": {"type": "string"}}}
 SEARCH = [{"googleSearch": {}}]
+COMPACTED = {"type": "compaction", "id": "cmp_1", "encrypted_content": "c2ln"}
 TURNS = [{"role": "user", "parts": [{"text": "hi"}]}]
 
 
@@ -60,6 +61,18 @@ CASES = {
         [
             "repair.id messages[0].parts[0]: '' gets the id 'call'",
             f"repair.id messages[2].parts[0]: '{'a' * 65}' gets the id '{'a' * 64}'",
+        ],
+    ),
+    "outputs before and after a compaction, without calls": Case(
+        "openai-responses",
+        {
+            "model": "gpt-5.6-sol",
+            "input": [HI, output("a", "1"), COMPACTED, output("b", "2")],
+        },
+        {"input": [HI, COMPACTED]},
+        [
+            "loss.orphan messages[1].parts[0]: answers no call",
+            "loss.orphan messages[3].parts[0]: answers no call",
         ],
     ),
     "two outputs of a stored call": Case(

@@ -21,3 +21,12 @@ def test_results_and_calls_stay_apart() -> None:
 
     assert results("ab", "c") == results("ab", "c ")
     assert results("ab", "c") != results("a", "bc")
+
+
+def test_only_what_everyone_can_read_is_said() -> None:
+    """Clients leave thinking out of the history that they send again."""
+    seal = cw.Opaque("anthropic", {"type": "redacted_thinking", "data": "x"})
+    hidden = cw.assistant([cw.Thinking("hm"), cw.Text("ab"), seal])
+    assert last_of(hidden) == last_of(cw.assistant("ab"))
+    pictures = [cw.Media("image", url=f"https://x.org/{name}.png") for name in "ab"]
+    assert len({last_of(cw.user([picture])) for picture in pictures}) == 2

@@ -38,8 +38,6 @@ def strip_thinking(
 
 def without_thinking(message: Message) -> Message:
     """Return a message without thinking that was signed for a prefix that has changed."""
-    if message.role != "assistant":
-        return message
     parts = [part for part in message.parts if not is_bound(part)]
     return message if len(parts) == len(message.parts) else message.with_parts(parts)
 
