@@ -5,8 +5,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 import contextwright as cw
+from contextwright.recall.from_memories import items_of
 from contextwright.recall.memories import current_facts, is_newer
 from contextwright.recall.memory_list import event_scores
+from contextwright.recall.questions import question_of
 
 NOW = datetime(2026, 11, 15, tzinfo=UTC)
 
@@ -173,3 +175,12 @@ def test_a_question_without_words_fits_no_event() -> None:
     event = cw.Memory("episode", "They drank coffee.", key="First meeting", weight=1.0)
     assert event_scores([event], "", [None]) == [0.0]
     assert event_scores([], "tea", []) == []
+
+
+def test_a_memory_has_to_share_enough_of_a_question() -> None:
+    """One word of three is enough, one of eight is not."""
+    tea = cw.Memory("note", "She drinks tea.")
+    three = "tea violin harbour"
+    for words, expected in ((three, [tea]), (f"{three} pencil garden winter lantern saddle", [])):
+        hits = items_of([tea], question_of(words))
+        assert [hit.memory for hit in hits] == expected
