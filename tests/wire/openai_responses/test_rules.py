@@ -142,6 +142,10 @@ REFUSED: dict[str, tuple[Any, list[tuple[str, str]]]] = {
         body({"type": "shell_call", "call_id": "c1", "action": {"commands": ["ls"]}}),
         [("OR-unanswered", "input[0]")],
     ),
+    "OR-unanswered beside stored reasoning": (
+        body(USER, {"type": "item_reference", "id": "rs_1"}, {**CALL, "id": "fc_1"}, USER),
+        [("OR-unanswered", "input[2]")],
+    ),
     "OR-orphan": (body(OUTPUT, USER), [("OR-orphan", "input[0]")]),
     "OR-orphan too early": (body(OUTPUT, CALL), [("OR-orphan", "input[0]")]),
     "OR-orphan of another kind": (

@@ -37,6 +37,7 @@ from contextwright.messages.parts import (
 from contextwright.models import Model
 from contextwright.text.json import convert
 from contextwright.wire.openai_responses import items as wire
+from contextwright.wire.openai_responses.rules import is_reasoning
 from contextwright.wire.openai_responses.tools import CustomTool, FunctionTool, Namespace
 from contextwright.wire.openai_responses.tools import Tool as AnyTool
 from contextwright.wire.openai_responses.types import Request, item_shape, kind_of, unless_new
@@ -156,11 +157,15 @@ def is_item(part: Opaque, path: str, changes: list[Change]) -> bool:
 
 
 def holds_reference(message: Message) -> bool:
-    """Whether a message refers to an item that the provider stores."""
+    """Whether a message refers to a stored item that may be the partner of another.
+
+    Reasoning is not: it is left out where the item that it led to is missing.
+    """
     return any(
         type(part) is Opaque
         and part.format == NAME
         and kind_of(part.data) == "item_reference"
+        and not is_reasoning("item_reference", part.data)
         and is_item(part, "", [])
         for part in message.parts
     )

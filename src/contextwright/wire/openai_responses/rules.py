@@ -182,7 +182,9 @@ def pairing(read: Input) -> Iterator[Problem]:
         ("tool_search_output", id) for kind, id in answered if kind == "function_call_output"
     }
     called: set[tuple[str, str | None]] = set()
-    referenced = read.stored or any(kind == "item_reference" for _, kind, _ in read.items)
+    referenced = read.stored or any(
+        kind == "item_reference" and not is_reasoning(kind, item) for _, kind, item in read.items
+    )
     elsewhere = referenced
     for index, kind, item in read.items:
         if kind == "compaction":
@@ -247,6 +249,7 @@ def reasoning(read: Input) -> Iterator[Problem]:
 
 
 def is_reasoning(kind: str, item: dict[str, Any]) -> bool:
+    """Whether an item is reasoning, or refers to stored reasoning."""
     if kind == "item_reference":
         return str(item.get("id")).startswith("rs_")
     return kind == "reasoning"
