@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import contextwright as cw
+from contextwright.context.options import BuildOptions
 from contextwright.context.recipe import Recipe
 from contextwright.errors import BudgetError
 from contextwright.store.records import ConversationInfo
@@ -33,6 +34,17 @@ recipes = st.builds(
     stored_system=st.sampled_from(("keep", "keep", "skip")),
 )
 budgets = st.sampled_from((1_000, 2_000, 4_000, 8_000, 100_000))
+
+
+def tools_with(number: float | None) -> list[cw.Tool] | None:
+    """A tool whose arguments have a lowest value; 1, 1.0 and true are equal, and not written so."""
+    if number is None:
+        return None
+    fields = {f"field {place}": {"minimum": number} for place in range(20)}
+    return [cw.Tool("move", None, {"type": "object", "properties": fields})]
+
+
+tools = st.sampled_from((None, None, 1, 1.0, True)).map(tools_with)
 
 
 class Talk:
@@ -69,12 +81,11 @@ class Talk:
         format, model = data.draw(runs.targets)
         at = data.draw(st.sampled_from((None, self.at)) | st.integers(1, len(self.said)))
         self.at = at
-        whole = cw.Conversation(tuple(self.said[:at]), id=self.id)
-        told = outcome(lambda: recipe.build(whole, model=model, format=format, budget=budget))
+        whole, offered = cw.Conversation(tuple(self.said[:at]), id=self.id), data.draw(tools)
+        options = BuildOptions(model=model, format=format, budget=budget, tools=offered)
+        told = outcome(lambda: recipe.build(whole, **options))
         chat = self.store.conversation(self.id)
-        assert told == outcome(
-            lambda: chat.context(recipe, model=model, format=format, budget=budget, at=at)
-        )
+        assert told == outcome(lambda: chat.context(recipe, at=at, **options))
 
 
 def outcome(build: object) -> object:

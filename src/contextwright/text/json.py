@@ -58,6 +58,14 @@ def json_text(value: object) -> str:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
+def spelling_of(value: object) -> str | bytes:
+    """Return a text that differs where values are written differently, though equal: 1 and 1.0."""
+    try:
+        return encode_json(value)
+    except (TypeError, ValueError):  # not JSON, or a lone surrogate
+        return repr(value)
+
+
 def string_end(text: AnyStr, start: int) -> int:
     """Return the position after the quote that closes a JSON string, or -1 if none does.
 

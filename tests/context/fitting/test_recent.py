@@ -124,6 +124,22 @@ def test_equal_is_not_the_same(place: str, order: tuple[object, ...]) -> None:
         assert encode_json(built.conversation.messages) == encode_json(fresh.conversation.messages)
 
 
+@pytest.mark.parametrize("model", ["claude-sonnet-5-5", "gemini-3.8-flash"])
+@pytest.mark.parametrize("order", list(permutations((1, 1.0))))
+def test_equal_tools_are_not_the_same(model: str, order: tuple[float, ...]) -> None:
+    """They cost more where they are written longer, and the window has less room."""
+    recipe, messages = cw.Recipe(), chat(301)
+    history = recipe.history(messages, model=model)
+    for budget in range(2_500, 3_500, 100):
+        for value in order:
+            fields = {f"p{place}": {"minimum": value, "default": value} for place in range(60)}
+            tools = [cw.Tool("move", "Move.", {"type": "object", "properties": fields})]
+            built = recipe.build(history, model=model, tools=tools, budget=budget)
+            kept = recipe.history(messages, model=model)
+            fresh = recipe.build(kept, model=model, tools=tools, budget=budget)
+            assert encode_json(built.payload) == encode_json(fresh.payload)
+
+
 @given(histories, st.data())
 def test_a_grown_list_builds_as_a_fresh_one(messages: list[Message], data: st.DataObject) -> None:
     recipe = cw.Recipe(budget=data.draw(st.integers(200, 5_000)))

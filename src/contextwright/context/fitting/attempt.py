@@ -16,6 +16,7 @@ from contextwright.context.fitting.relaxation import Relaxation
 from contextwright.formats.base import Rendered
 from contextwright.messages.conversation import Conversation
 from contextwright.summaries.summary import SummaryResult
+from contextwright.text.json import spelling_of
 from contextwright.tokens.count import Count
 from contextwright.windows.decide import decide, drops_any
 from contextwright.windows.decisions import Decisions
@@ -114,9 +115,9 @@ class Attempt:
         self.plan, self.budget, self.relaxed, self.reserve = plan, budget, relaxed, reserve
         recipe = plan.recipe
         self.window = window or recipe.window
-        key = (relaxed.system, plan.tools, recipe.reply_tools, recipe.options, plan.frame)
+        request = (relaxed.system, plan.tools, recipe.reply_tools, recipe.options, plan.frame)
         self.fixed = plan.history.empty_count(
-            key, lambda: plan.render(plan.conversation(relaxed.system, ()))
+            spelling_of(request), lambda: plan.render(plan.conversation(relaxed.system, ()))
         )
         """The tokens of the request without messages."""
         beside = plan.meter.text(relaxed.volatile) + plan.meter.slack(budget)

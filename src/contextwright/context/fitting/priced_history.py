@@ -62,7 +62,7 @@ class PricedHistory:
         self.summary: Summary | None = None
         self._written: tuple[tuple[Summary, float], Message | None] | None = None
         self._stand_ins: dict[str, tuple[Message, float]] = {}
-        self._empty: tuple[object, Count] = None, Count(0)
+        self._empty: tuple[str | bytes, Count] = "", Count(0)
         """What a request without messages was made of, and its tokens."""
 
     def __len__(self) -> int:
@@ -111,7 +111,9 @@ class PricedHistory:
             known = self._stand_ins[name] = message, self.meter.cost(message)
         return known[1]
 
-    def empty_count(self, key: object, request: Callable[[], tuple[Rendered, Counted]]) -> Count:
+    def empty_count(
+        self, key: str | bytes, request: Callable[[], tuple[Rendered, Counted]]
+    ) -> Count:
         """Return the tokens of a request without messages; counted again only when `key` changes.
 
         A turn invented for it does not count, because a request with messages has none.
