@@ -48,6 +48,8 @@ class Reading(Struct):
     """The turns as they are spelt; none in a format that does not read them one by one."""
     known_trail: Trail | None = None
     """A trail that may lead here: of a request before this one, until it is asked for."""
+    size: int = 0
+    """The bytes that it holds: of the body, and of the one in which its first turns came."""
 
     @property
     def trail(self) -> Trail:
@@ -57,11 +59,6 @@ class Reading(Struct):
             known = Trail("")
         self.known_trail = known.followed_by(messages[len(known.messages) :])
         return self.known_trail
-
-    @property
-    def size(self) -> int:
-        """The bytes that it holds: of the body, and of the one in which its first turns came."""
-        return 2 * sum(memoryview(raw).nbytes for raw in self.fields.values())
 
 
 class Readings:
@@ -120,7 +117,8 @@ def read(format: str, fields: Mapping[str, Raw], before: Reading | None) -> Read
             payload[field] = decode_json(raw)
     said = None if before is None or not shared else resumed(format, payload, before, shared)
     trail = None if before is None else before.known_trail
-    return Reading(payload, said or api.parse(payload, format), fields, turns, trail)
+    size = 2 * sum([memoryview(raw).nbytes for raw in fields.values()])
+    return Reading(payload, said or api.parse(payload, format), fields, turns, trail, size)
 
 
 def turns_in(

@@ -23,6 +23,7 @@ DELTAS = {
     "input_json_delta": ("partial_json", "tool_use"),
 }
 """Deltas that carry text: type → the field with the text, and the type of block it extends."""
+NOT_TEXT = ("", "")
 DELTA = ("type", "delta", "usage")
 """Fields of a `message_delta` that are not the message's."""
 COMPACTION = ("content", "encrypted_content", "signature", "tool_changes")
@@ -111,13 +112,13 @@ class AnthropicReader(StreamReader):
 
     def slot_of_text(self, event: Any) -> object:
         """Return what an event adds text to, if it does nothing else."""
-        if not is_object(event) or event.get("type") != "content_block_delta" or len(event) != 3:
+        if not is_object(event) or len(event) != 3 or event.get("type") != "content_block_delta":
             return None
         delta = event.get("delta")
         if not is_object(delta) or len(delta) != 2:
             return None
         kind = str(delta.get("type"))
-        field, _ = DELTAS.get(kind, ("", ""))
+        field, _ = DELTAS.get(kind, NOT_TEXT)
         return (event.get("index"), kind) if isinstance(delta.get(field), str) else None
 
     def joined(self, events: list[Any]) -> Any:
@@ -169,7 +170,7 @@ class AnthropicReader(StreamReader):
     def grow(self, place: int, delta: Object) -> None:
         """Add a delta to its block; open the block if its start is missing."""
         kind = str(delta.get("type"))
-        field, type = DELTAS.get(kind, ("", ""))
+        field, type = DELTAS.get(kind, NOT_TEXT)
         if place not in self.blocks:
             if not type or self.index(place) in self.ended:
                 return

@@ -94,6 +94,12 @@ FREE_OF_FIRST = {
     "openai-chat": ("index", "native_finish_reason", "content_filter_results"),
 }
 """The same for the fields of the choice or candidate that is read."""
+KNOWN = {
+    format: frozenset((*names, *READ[format], *FREE[format])) for format, names in KEPT.items()
+}
+KNOWN_OF_FIRST = {
+    format: frozenset((*names, *FREE_OF_FIRST[format])) for format, names in READ_OF_FIRST.items()
+}
 
 
 def kept(format: str, body: Object, first: Object | None = None) -> Extra:
@@ -103,9 +109,9 @@ def kept(format: str, body: Object, first: Object | None = None) -> Extra:
     """
     both = {**body, **(first or {})}
     held = {name: both[name] for name in KEPT[format] if both.get(name) is not None}
-    held |= told_beside(body, (*KEPT[format], *READ[format], *FREE[format]))
+    held |= told_beside(body, KNOWN[format])
     if first:
-        inner = told_beside(first, (*READ_OF_FIRST[format], *FREE_OF_FIRST[format]))
+        inner = told_beside(first, KNOWN_OF_FIRST[format])
         held |= {FIRST[format]: inner} if inner else {}
     return keep_extra(format, held)
 

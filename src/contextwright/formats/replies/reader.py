@@ -32,6 +32,7 @@ __all__ = [
     "StreamReader",
     "StreamReaders",
     "as_object",
+    "broken",
     "joined",
     "read",
     "read_async",

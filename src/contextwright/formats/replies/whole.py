@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
-from contextwright.formats.replies.reader import StreamReader, joined, read
-from contextwright.formats.replies.reply import ModelReply, gather_partial
+from contextwright.formats.replies.events import Event
+from contextwright.formats.replies.reader import broken, joined
+from contextwright.formats.replies.reply import ModelReply, gather
 from contextwright.formats.replies.sse import Decoder
 from contextwright.formats.replies.streams import stream_reader
 
@@ -18,12 +16,14 @@ def read_whole(body: bytes, format: str) -> ModelReply:
 
     One that ends too early, or is not a stream of this kind, ends as interrupted.
     """
-    reader = stream_reader(format)
-    return gather_partial(read(events_in(body, reader), reader), format)
-
-
-def events_in(body: bytes, reader: StreamReader) -> Iterator[Any]:
-    """Yield the provider's events, those of one text as one."""
-    decoder = Decoder()
-    yield from joined(decoder.feed(body), reader)
-    yield from joined(decoder.close(), reader)
+    reader, decoder = stream_reader(format), Decoder()
+    events: list[Event] = []
+    try:
+        for event in joined(decoder.feed(body), reader):
+            events += reader.feed(event)
+        for event in joined(decoder.close(), reader):
+            events += reader.feed(event)
+        events += reader.close()
+    except Exception as error:  # as `read` does
+        events += reader.close(broken(error))
+    return gather(events, format)
