@@ -80,3 +80,27 @@ def test_a_name_of_no_recipe_is_refused(name: Any, tmp_path: Path) -> None:
         ):
             with pytest.raises(cw.UsageError):
                 call()
+
+
+WRONG: dict[str, tuple[Any, ...]] = {
+    "answer": ("5", None, True, 1.5),
+    "budget": ("5", True, 1.5),
+    "cache": (1, None, "yes"),
+    "name": (5, None),
+    "options": ([], None),
+    "oversize": ("shrink", None),
+    "reply_media": (1, None),
+    "reply_tools": ([], None),
+    "stored_system": ("drop", True),
+    "system": (5, None, b"Be kind.", {"a": 1}),
+    "title": (5, None),
+    "window": ("stepped", None, cw.windows.Clearing()),
+}
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [(f, v) for f, values in WRONG.items() for v in values]
+)
+def test_a_field_of_the_wrong_type_is_refused(field: str, value: Any) -> None:
+    with pytest.raises(cw.UsageError, match=f"^{field} cannot be "):
+        cw.Recipe(**{field: value})

@@ -23,6 +23,8 @@ __all__ = ["RecipeData"]
 
 SYSTEM = "text, a section such as CurrentTime(), or a list of them"
 FIELDS: dict[str, Any] = {
+    "name": str,
+    "title": str,
     "window": Window,
     "clearing": Clearing,
     "budget": int | None,
@@ -35,6 +37,8 @@ FIELDS: dict[str, Any] = {
     "options": dict,
 }
 """The expected type of each field, for errors."""
+CHOICES = {"oversize": ("refuse", "cut"), "stored_system": ("keep", "skip")}
+"""The values of fields that have only some."""
 
 
 class RecipeData(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -82,6 +86,10 @@ class RecipeData(Struct, frozen=True, kw_only=True, omit_defaults=True):
             value = getattr(self, name)
             if not isinstance(value, type) or isinstance(value, bool) and type is not bool:
                 raise UsageError(f"{name} cannot be {shown(value)}", hint="see docs/recipes.md")
+        for name, choices in CHOICES.items():
+            if (value := getattr(self, name)) not in choices:
+                hint = f"one of: {', '.join(choices)}"
+                raise UsageError(f"{name} cannot be {shown(value)}", hint=hint)
 
     def tokens(self, model: Model, budget: int | None = None) -> int:
         """Return the budget of a request in tokens: the given one, the recipe's, or the model's."""
