@@ -104,9 +104,8 @@ def usage_of(usage: Any) -> Usage | None:
 
 
 def usage_wire(usage: Usage | None) -> Object:
-    """Write the token usage as this API counts it; clients require the two main counts."""
-    if usage is None:
-        return {"input_tokens": 0, "output_tokens": 0}
+    """Write the token usage as this API counts it; clients require one."""
+    usage = usage or Usage()
     wire: Object = {
         "input_tokens": max(0, usage.input - usage.cached - usage.written),
         "cache_creation_input_tokens": usage.written,

@@ -22,7 +22,7 @@ from contextwright.formats.replies.reply import (
     is_refusal,
     refusal_of,
 )
-from contextwright.formats.replies.usage import count_of
+from contextwright.formats.replies.usage import UNCOUNTED, count_of
 from contextwright.messages.changes import Change
 from contextwright.messages.message import Message
 from contextwright.messages.parts import Opaque, Part, Text, Thinking, ToolCall, ToolResult
@@ -39,7 +39,6 @@ __all__ = [
     "reasoning_item",
     "response_wire",
     "usage_of",
-    "usage_wire",
     "write_reply",
 ]
 
@@ -151,8 +150,8 @@ def write_reply(
     parts, changes = carried(message, NAME, id or "")
     body = response_wire(model, id, created)
     body["output"] = items_of(parts, body["id"])
-    del body["usage"]  # some clients refuse null
-    body.update(end_wire(finish, reply.error, refused=refusal_of(parts) is not None))
+    refused = refusal_of(parts) is not None
+    body.update(end_wire(finish, reply.error, changes, refused=refused))
     return body, changes
 
 
@@ -183,7 +182,9 @@ def response_wire(model: str, id: str | None, created: int) -> Object:
     return body
 
 
-def end_wire(finish: Finish, error: ReplyError | None, *, refused: bool) -> Object:
+def end_wire(
+    finish: Finish, error: ReplyError | None, changes: list[Change], *, refused: bool
+) -> Object:
     """Write the fields that say how a reply ended; its own values are kept verbatim.
 
     A refusal is text of the model here (`refused`); without text it is a `content_filter`.
@@ -198,8 +199,11 @@ def end_wire(finish: Finish, error: ReplyError | None, *, refused: bool) -> Obje
         **beside(finish.extra, NAME)[0],
         "error": held.get("error"),
     }
-    if held.get("usage") or finish.usage:
-        wire["usage"] = held.get("usage") or usage_wire(finish.usage or Usage())
+    wire["usage"] = held.get("usage") or (usage_wire(finish.usage) if finish.usage else None)
+    if wire["usage"] is None and wire["status"] != "failed":
+        # Without a count, Vercel's SDK refuses a reply, and does not see the end of a stream.
+        wire["usage"] = usage_wire(Usage())
+        changes.append(UNCOUNTED)
     if error is not None and wire["error"] is None:
         names = NAMES[error.kind]
         wire["error"] = {"code": names.openai_code or "server_error", "message": error.message}

@@ -11,7 +11,6 @@ from contextwright.formats.openai_responses.reply import (
     message_item,
     reasoning_item,
     response_wire,
-    usage_wire,
 )
 from contextwright.formats.replies.events import (
     ArgumentsDelta,
@@ -24,13 +23,11 @@ from contextwright.formats.replies.events import (
     ReplyStart,
     TextDelta,
     ThinkingDelta,
-    Usage,
     place_in,
     slot_of,
 )
 from contextwright.formats.replies.failures import NAMES
 from contextwright.formats.replies.parts import spelled_id
-from contextwright.formats.replies.usage import UNCOUNTED
 from contextwright.formats.replies.writer import Frame, InOrder, StreamWriter
 from contextwright.messages.parts import Opaque, Part, Text, Thinking, ToolCall
 from contextwright.wire.values import Object
@@ -233,11 +230,7 @@ class ResponsesWriter(StreamWriter):
         self.close()
         if event.reason == "interrupted":
             return
-        end = end_wire(event, self.error, refused=self.refused)
-        if "usage" not in end and end["status"] != "failed":
-            # Without a count, Vercel's SDK does not see that the stream has ended.
-            end["usage"] = usage_wire(Usage())
-            self.changes.append(UNCOUNTED)
+        end = end_wire(event, self.error, self.changes, refused=self.refused)
         self.response = {**self.response, "output": self.output, **end}
         self.send(self.response["status"], response=self.response)
 
