@@ -126,9 +126,9 @@ def killer_of(mutant: Mutant, tests: Iterable[list[str]], choice: Choice) -> str
             arguments = waiting.pop()
             copied.write_text(ast.unparse(mutant.tree), "utf-8")
             killer = failure(arguments, folder, choice)
-            alone = [*WITHOUT_SERVER, killer] if "::" in killer else arguments
+            alone = [*WITHOUT_SERVER, killer], folder, Choice(())
             copied.write_text(ast.unparse(sound), "utf-8")
-            if killer and not failure(alone, folder, Choice(())):
+            if killer and not failure(*(alone if "::" in killer else (arguments, folder, choice))):
                 return killer
             if "::" in killer:
                 waiting.append([*arguments, "--deselect", killer])
