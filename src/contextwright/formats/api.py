@@ -87,6 +87,7 @@ def written(
             encoded = encode(rendered.payload)
         except UnicodeEncodeError:
             conversation, mended = without_halves(conversation)
+            facts, invented = model_for(conversation, target, model)
             rendered = target.render(conversation, facts, chosen)
             encoded = encode(rendered.payload)
         except RecursionError as error:

@@ -103,6 +103,8 @@ class Traits(Struct, frozen=True, kw_only=True):
     """Whether these media, from this source, can be sent at all."""
     supports_thinking: Callable[[Thinking, Model], bool] = lambda thinking, model: False
     """Whether the provider accepts this thinking back."""
+    accepts_piece: Callable[[Opaque], bool] = lambda block: True
+    """Whether a block of the format's own may be a piece of a tool result."""
     accepts_extra: Callable[[Part | Message, Role, Model], bool] = lambda holder, role, model: True
     """Whether the leftover fields of a part or message are valid in a message of that role. They
     may come from anyone.

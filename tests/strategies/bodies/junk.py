@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 JUNK: tuple[Any, ...] = (
-    None, True, 0, -1, 1.5, 10**30, "", "zzz", "\x00", [], ["x"], [{}], [[]], {}, {"a": 1},
-    {"type": {}}, {"type": "zzz"}, {"text": []}, {"id": {}},
+    None, True, 0, -1, 1.5, 10**30, "", "zzz", "\x00", "\ud800", [], ["x"], [{}], [[]], {},
+    {"a": 1}, {"type": {}}, {"type": "zzz"}, {"text": []}, {"id": {}},
 )  # fmt: skip
 
 

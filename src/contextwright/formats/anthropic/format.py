@@ -60,7 +60,7 @@ def supports_media(media: Media, model: Model) -> bool:
         # Anthropic fetches the URL itself, so only a declared type can rule it out.
         mime = ALIASES.get(media.mime or "", media.mime)
         return is_web_address(media.url) and (mime is None or mime in TYPES[media.kind])
-    return media.file_id is not None and media.origin == NAME
+    return bool(media.file_id) and media.origin == NAME
 
 
 def supports_thinking(thinking: Thinking, model: Model) -> bool:

@@ -53,7 +53,7 @@ def has_source(media: Media, model: Model) -> bool:
         return media.mime is not None and kind_of(media.mime, "") == media.kind
     if media.url is not None:
         return is_web_address(media.url) or media.url.startswith("gs://")
-    return media.file_id is not None and media.origin == NAME
+    return bool(media.file_id) and media.origin == NAME
 
 
 def supports_thinking(thinking: Thinking, model: Model) -> bool:
@@ -73,6 +73,11 @@ def accepts_extra(holder: Part | Message, role: Role, model: Model) -> bool:
     return len(own) == 1 and not shape_problems(part, wire.Part)
 
 
+def accepts_piece(block: Opaque) -> bool:
+    """Whether a function response may hold a block."""
+    return is_response(block.data) or not shape_problems(block.data, wire.FunctionResponsePart)
+
+
 TRAITS = Traits(
     format=NAME,
     ids=None,
@@ -88,6 +93,7 @@ TRAITS = Traits(
     named_media=("image", "audio", "video", "document"),
     supports_media=supports_media,
     supports_thinking=supports_thinking,
+    accepts_piece=accepts_piece,
     accepts_extra=accepts_extra,
 )
 """Only one of Google's two hosts accepts empty text, so it is sent only if it came empty."""

@@ -151,7 +151,7 @@ def supports_media(media: Media, model: Model) -> bool:
         return False
     handle_only = media.data is None and media.url is None
     if handle_only:
-        return media.file_id is not None and media.origin == NAME and media.kind == "document"
+        return bool(media.file_id) and media.origin == NAME and media.kind == "document"
     if not dialect.closed:
         return True
     if media.kind == "audio":
@@ -226,7 +226,7 @@ def file_source(
         source["file_data"] = f"data:{mime or 'application/pdf'};base64,{data}"
     elif media.url is not None:
         source["file_data"] = media.url
-    if media.file_id is not None and media.origin == NAME:
+    if media.file_id and media.origin == NAME:
         source["file_id"] = media.file_id
     if media.name is not None:
         source["filename"] = media.name

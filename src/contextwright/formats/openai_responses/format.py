@@ -19,12 +19,11 @@ from contextwright.formats.openai_responses.read import Gatherer, last_start
 from contextwright.formats.openai_responses.reply import parse_reply
 from contextwright.formats.openai_responses.rules import (
     accepts_extra,
-    accepts_items,
+    accepts_more,
     holds_reference,
     is_exact,
     is_namespace,
     leave_out_refused,
-    leave_out_unknown,
 )
 from contextwright.formats.openai_responses.settings import (
     STATE,
@@ -77,7 +76,7 @@ def traits_of(*, exact: bool, needs_user: bool, same_format: bool) -> Traits:
         media_roles=("user", "system"),
         supports_media=supports_media,
         supports_thinking=supports_thinking,
-        accepts_extra=accepts_extra if exact else accepts_items,
+        accepts_extra=accepts_extra if exact else accepts_more,
     )
 
 
@@ -160,14 +159,14 @@ def flat_call(part: Part, flat: FlatNames) -> Part:
 def under_own_names(conversation: Conversation, *, exact: bool) -> Conversation:
     """Return the conversation with namespaced tools and their calls under their own names.
 
-    So this API sends them, and so they have to be spelled; in a namespace that OpenAI refuses,
+    So this API sends them, and so they have to be spelled; in a namespace that the API refuses,
     they keep their flat names.
     """
     own = {
         tool.name: own_name(tool)
         for tool in conversation.tools
         if isinstance(tool, Tool) and (namespace := namespace_of(tool)) is not None
-        if not exact or is_namespace(namespace)
+        if is_namespace(namespace, exact=exact)
     }
     if not own:
         return conversation
@@ -221,7 +220,7 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
     stored = is_stored(conversation)
     referring = conversation.source == NAME and any(map(holds_reference, conversation.messages))
     rules = STORED_RULES if stored or referring else OWN_RULES
-    rules = (leave_out_refused if exact else leave_out_unknown, *rules)
+    rules = (leave_out_refused, *rules)
     needs_user = not stored and not has_items(conversation)
     same_format = conversation.source == NAME
     traits = traits_of(exact=exact, needs_user=needs_user, same_format=same_format)
@@ -243,8 +242,8 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
     if target.tool_names:
         items = [respelled_item(item, target.tool_names) for item in items]
     put_input(body, conversation, items, changes, stored=stored)
-    if exact:
-        settle_choice(body, changes)
+    if options.repair:
+        settle_choice(body, changes, exact=exact)
     origins = legal.turn_origins(writer.places)
     return Rendered(body, tuple(changes), tool_names=target.sent_names, origins=origins)
 

@@ -23,7 +23,7 @@ from contextwright.wire.openai_responses.rules import (
 )
 from contextwright.wire.openai_responses.types import kind_of
 
-__all__ = ["unsent_items"]
+__all__ = ["is_call_id", "is_item_id", "unsent_items"]
 
 NO_FIELDS: dict[str, Any] = {}
 
@@ -96,9 +96,9 @@ def misnamed_hosted(messages: Sequence[Message]) -> dict[int, str]:
             continue
         item_id, call_id = part.data.get("id"), part.data.get("call_id")
         taken = answers if kind_of(part.data).endswith("_output") else calls
-        if item_id is not None and (item_id in item_ids or not ID(item_id)):
+        if item_id is not None and (not is_item_id(item_id) or item_id in item_ids):
             misnamed[id(part)] = "its id is of another host, or was used before"
-        elif call_id is not None and not 0 < len(call_id) <= LONGEST_ID:
+        elif call_id is not None and not is_call_id(call_id):
             misnamed[id(part)] = "its call_id is empty or too long"
         elif call_id is not None and call_id in taken:
             misnamed[id(part)] = "another item has its call_id"
@@ -106,3 +106,13 @@ def misnamed_hosted(messages: Sequence[Message]) -> dict[int, str]:
             item_ids.add(item_id)
             taken.add(call_id)
     return misnamed
+
+
+def is_item_id(value: Any) -> bool:
+    """Whether a value can be the id of an item."""
+    return isinstance(value, str) and ID(value) is not None
+
+
+def is_call_id(value: Any) -> bool:
+    """Whether a value can be the id of a call."""
+    return isinstance(value, str) and 0 < len(value) <= LONGEST_ID

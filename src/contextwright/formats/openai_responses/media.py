@@ -123,7 +123,7 @@ def supports_media(media: Media, model: Model) -> bool:
     if media.url is not None:
         readable = media.kind == "image" or not UNHEARD(urlsplit_path(media.url))
         return readable and media.url.startswith(("http://", "https://"))
-    return media.file_id is not None and media.origin in ORIGINS
+    return bool(media.file_id) and media.origin in ORIGINS
 
 
 def is_readable(mime: str) -> bool:
@@ -143,7 +143,7 @@ def image_wire(media: Media, *, same_format: bool) -> dict[str, Any]:
         wire["image_url"] = data_url(media)
     elif media.url is not None:
         wire["image_url"] = media.url
-    if media.file_id is not None and media.origin in ORIGINS:
+    if media.file_id and media.origin in ORIGINS:
         wire["file_id"] = media.file_id
     if not same_format:
         wire["detail"] = "auto"
@@ -157,7 +157,7 @@ def file_wire(media: Media, *, same_format: bool) -> dict[str, Any]:
         wire["file_data"] = data_url(media)
     if media.url is not None:
         wire["file_url"] = media.url
-    if media.file_id is not None and media.origin in ORIGINS:
+    if media.file_id and media.origin in ORIGINS:
         wire["file_id"] = media.file_id
     if media.name is not None:
         wire["filename"] = media.name

@@ -7,12 +7,13 @@ or tools that may be new is left alone, because a later version of the API may a
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import msgspec
 
 from contextwright.errors import shown
-from contextwright.formats.base import Options, keep_extra
+from contextwright.formats.base import Options, keep_extra, without
 from contextwright.formats.openai_responses.media import NAME
 from contextwright.formats.rules import (
     Draft,
@@ -38,7 +39,12 @@ from contextwright.models import Model
 from contextwright.text.json import convert
 from contextwright.wire.openai_responses import items as wire
 from contextwright.wire.openai_responses.rules import is_reasoning
-from contextwright.wire.openai_responses.tools import CustomTool, FunctionTool, Namespace
+from contextwright.wire.openai_responses.tools import (
+    CustomTool,
+    FunctionTool,
+    Namespace,
+    definition_problems,
+)
 from contextwright.wire.openai_responses.tools import Tool as AnyTool
 from contextwright.wire.openai_responses.types import Request, item_shape, kind_of, unless_new
 from contextwright.wire.shapes import EXTRA, shape_problems
@@ -50,10 +56,9 @@ __all__ = [
     "is_exact",
     "is_namespace",
     "is_whole",
-    "leave_out_unknown",
     "leave_out_refused",
     "accepts_extra",
-    "accepts_items",
+    "accepts_more",
 ]
 
 
@@ -65,7 +70,7 @@ def types_of(*shapes: type[msgspec.Struct], **marks: type) -> dict[str, Any]:
     return fields | marks
 
 
-SAID = types_of(wire.MessageItem, wire.OutputText, refusal=bool, continued=bool)
+SAID = without(types_of(wire.MessageItem, wire.OutputText, refusal=bool, continued=bool), "text")
 ADDRESSED = types_of(wire.MessageItem, role=str)
 FIELDS: dict[type[Part], dict[str, Any]] = {
     Text: types_of(wire.InputText),
@@ -90,57 +95,49 @@ def is_exact(model: Model, options: Options) -> bool:
 
 
 def leave_out_refused(draft: Draft, target: Target) -> Ruled:
-    """Drop fields and items that other hosts of this format accept and OpenAI refuses."""
+    """Drop items and fields that the host refuses.
+
+    OpenAI refuses every field that it does not know; other hosts may have fields of their own.
+    """
+    exact = is_exact(target.model, target.options)
     changes: list[Change] = []
     fitted: Draft = []
     for place, message in draft:
         if is_plain_text(message):
             fitted.append((place, message))
             continue
-        extra = own_fields(message.extra, ADDRESSED, path_to(place), changes)
+        extra = own_fields(message.extra, ADDRESSED, path_to(place), changes, exact=exact)
         parts: list[tuple[int, Part]] = []
         for index, part in enumerate(message.parts):
-            kept = fitted_part(part, message.role, path_to(place, index), changes)
+            path = path_to(place, index)
+            kept = fitted_part(part, message.role, path, changes, exact=exact)
             if kept is not None:
                 parts.append((index, kept))
         fitted.append(keeping((place, replace(message, extra=extra)), parts))
     return fitted, changes
 
 
-def leave_out_unknown(draft: Draft, target: Target) -> Ruled:
-    """Drop items that no host of this format accepts; other hosts have fields of their own."""
-    changes: list[Change] = []
-    kept: Draft = []
-    for place, message in draft:
-        parts = [
-            (index, part)
-            for index, part in enumerate(message.parts)
-            if not isinstance(part, Opaque) or is_item(part, path_to(place, index), changes)
-        ]
-        kept.append(keeping((place, message), parts))
-    return kept, changes
-
-
-def accepts_items(holder: Part | Message, role: Role, model: Model) -> bool:
-    """Whether `leave_out_unknown` would not drop a part."""
-    return not isinstance(holder, Opaque) or is_item(holder, "", [])
-
-
-def accepts_extra(holder: Part | Message, role: Role, model: Model) -> bool:
+def accepts_extra(holder: Part | Message, role: Role, model: Model, *, exact: bool = True) -> bool:
     """Whether `leave_out_refused` would not change a part or the fields of a message."""
     if isinstance(holder, Message):
-        return own_fields(holder.extra, ADDRESSED, "", []) == holder.extra
-    return fitted_part(holder, role, "", []) == holder
+        return own_fields(holder.extra, ADDRESSED, "", [], exact=exact) == holder.extra
+    return fitted_part(holder, role, "", [], exact=exact) == holder
 
 
-def fitted_part(part: Part, role: Role, path: str, changes: list[Change]) -> Part | None:
+accepts_more = partial(accepts_extra, exact=False)
+"""The same for a host that may have fields of its own."""
+
+
+def fitted_part(
+    part: Part, role: Role, path: str, changes: list[Change], *, exact: bool
+) -> Part | None:
     """Return a part with only the fields that its item accepts; None if there is no such item."""
     if isinstance(part, Opaque):
         return part if is_item(part, path, changes) else None
     if isinstance(part, ToolResult) and isinstance(part.content, tuple):
-        content = fitted_pieces(part, path, changes)
-        return replace(with_fields(part, path, changes), content=content)
-    return with_fields(part, path, changes, spoken=role == "assistant")
+        content = fitted_pieces(part, path, changes, exact=exact)
+        return replace(with_fields(part, path, changes, exact=exact), content=content)
+    return with_fields(part, path, changes, spoken=role == "assistant", exact=exact)
 
 
 def is_item(part: Opaque, path: str, changes: list[Change]) -> bool:
@@ -171,20 +168,24 @@ def holds_reference(message: Message) -> bool:
     )
 
 
-def with_fields(part: Any, path: str, changes: list[Change], *, spoken: bool = False) -> Any:
+def with_fields(
+    part: Any, path: str, changes: list[Change], *, spoken: bool = False, exact: bool
+) -> Any:
     """Return a part with only the fields that the API accepts."""
     if NAME not in part.extra:
         return part
-    extra = own_fields(part.extra, types_for(part, spoken=spoken), path, changes)
+    extra = own_fields(part.extra, types_for(part, spoken=spoken), path, changes, exact=exact)
     return part if extra is part.extra else replace(part, extra=extra)
 
 
-def fitted_pieces(result: ToolResult, path: str, changes: list[Change]) -> tuple[Any, ...]:
+def fitted_pieces(
+    result: ToolResult, path: str, changes: list[Change], *, exact: bool
+) -> tuple[Any, ...]:
     """Return the content of a tool result with only the fields the API accepts."""
     return tuple(
         piece
         if isinstance(piece, Opaque)
-        else with_fields(piece, f"{path}.content[{index}]", changes)
+        else with_fields(piece, f"{path}.content[{index}]", changes, exact=exact)
         for index, piece in enumerate(result.content)
         if not isinstance(piece, str)
     )
@@ -205,32 +206,49 @@ def types_for(part: Part, *, spoken: bool) -> Mapping[str, Any]:
             return FIELDS[type(part)]
 
 
-def own_fields(extra: Extra, types: Mapping[str, Any], path: str, changes: list[Change]) -> Extra:
-    """Return the extra with only this format's fields that the API accepts."""
+def own_fields(
+    extra: Extra,
+    types: Mapping[str, Any],
+    path: str,
+    changes: list[Change],
+    *,
+    exact: bool,
+) -> Extra:
+    """Return the extra with only this format's fields that the API accepts.
+
+    Those that it does not know are left out if it is `exact`.
+    """
     own = extra.get(NAME)
     if not own:
         return extra
-    kept = {key: own[key] for key in own if key in types and fits(own[key], types[key])}
+    kept = {
+        key: value
+        for key, value in own.items()
+        if (fits(value, types[key], exact=exact) if key in types else not exact)
+    }
     if len(kept) == len(own):
         return extra
     lost = ", ".join(key for key in own if key not in kept)
-    changes.append(Change("loss.extra", path, f"OpenAI's own models refuse {lost}"))
+    refused = "OpenAI's own models refuse" if exact else "the API refuses the value of"
+    changes.append(Change("loss.extra", path, f"{refused} {lost}"))
     others = {name: fields for name, fields in extra.items() if name != NAME}
     return others | keep_extra(NAME, kept)
 
 
-def fits(value: Any, type: Any) -> bool:
-    """Whether a value has the type the API requires."""
+def fits(value: Any, type: Any, *, exact: bool) -> bool:
+    """Whether a value has the type the API requires; further fields are faults if `exact`."""
     try:
         convert(value, type)
-    except (msgspec.ValidationError, RecursionError, UnicodeEncodeError):
+    except msgspec.ValidationError:
+        return not exact and all(one.code == EXTRA for one in shape_problems(value, type))
+    except (RecursionError, UnicodeEncodeError):
         return False
     return True
 
 
-def is_namespace(fields: dict[str, Any]) -> bool:
-    """Whether OpenAI accepts the fields of a namespace besides its tools."""
-    return fits(fields, Namespace)
+def is_namespace(fields: dict[str, Any], *, exact: bool) -> bool:
+    """Whether the API accepts the fields of a namespace besides its tools."""
+    return fits(fields, Namespace, exact=exact)
 
 
 def fitted_settings(
@@ -249,20 +267,23 @@ def fitted_settings(
     return kept
 
 
-def fitted_definition(tool: Tool, path: str, changes: list[Change]) -> Tool:
+def fitted_definition(tool: Tool, path: str, changes: list[Change], *, exact: bool) -> Tool:
     """Return one of the caller's tools with only the fields its kind accepts."""
     types = TOOLS.get(str(tool.extra.get(NAME, {}).get("type")), TOOL)
-    return replace(tool, extra=own_fields(tool.extra, types, path, changes))
+    return replace(tool, extra=own_fields(tool.extra, types, path, changes, exact=exact))
 
 
-def is_whole(tool: dict[str, Any], path: str, changes: list[Change]) -> bool:
-    """Whether the definition of a hosted tool is complete."""
+def is_whole(tool: dict[str, Any], path: str, changes: list[Change], *, exact: bool) -> bool:
+    """Whether the definition of a hosted tool is complete; its schema too, if that is `exact`."""
     problems = shape_problems(tool, AnyTool)
+    if not problems and exact:
+        found = definition_problems(tool, "", "error")
+        problems = [problem for problem in found if problem.level == "error"]
     if not problems:
         return True
     first, kind = problems[0], tool.get("type")
     if first.path == "type" and unless_new(first, kind).level == "warning":
         return True
-    reason = f"the API does not accept it: {problems[0].path} {problems[0].message}"
+    reason = f"the API does not accept it: {first.path.lstrip('.')} {first.message}"
     changes.append(Change("loss.tool", path, reason))
     return False

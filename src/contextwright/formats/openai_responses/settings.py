@@ -96,9 +96,13 @@ def settings_wire(
     return wire
 
 
-def settle_choice(body: dict[str, Any], changes: list[Change]) -> None:
-    """Leave out a tool choice that does not say what it chooses, or has nothing to choose from."""
-    problem = next(choice_problems(body), None)
+def settle_choice(body: dict[str, Any], changes: list[Change], *, exact: bool) -> None:
+    """Leave out a tool choice that does not say what it chooses, or has nothing to choose from.
+
+    Only OpenAI is known to refuse the second, so it is left out if the host is `exact`.
+    """
+    found = choice_problems(body, "error" if exact else "warning")
+    problem = next((problem for problem in found if problem.level == "error"), None)
     if problem is not None:
         del body["tool_choice"]
         changes.append(Change("loss.setting", problem.path, problem.message))

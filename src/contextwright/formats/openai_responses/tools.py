@@ -133,15 +133,14 @@ def tools_wire(
         if isinstance(tool, Tool):
             if said and is_added(tool):
                 continue
-            if exact:
-                tool = fitted_definition(tool, path, changes)
+            tool = fitted_definition(tool, path, changes, exact=exact)
             namespace = namespace_of(tool)
             name = flat_name(namespace["name"], tool.name) if namespace else tool.name
             if target.same_format or is_first_of_name(name, taken, path, changes):
                 add_tool(wire, tool, tool_wire(tool, target, path, changes))
         elif tool.format != NAME:
             wire.extend(hosted_equals(tool, NAME, path, changes))
-        elif is_whole(tool.data, path, changes):
+        elif is_whole(tool.data, path, changes, exact=exact):
             wire.append(tool.data)
     return wire
 

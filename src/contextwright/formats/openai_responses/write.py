@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from contextwright.formats.base import without
-from contextwright.formats.openai_responses.hosted import unsent_items
+from contextwright.formats.openai_responses.hosted import is_call_id, is_item_id, unsent_items
 from contextwright.formats.openai_responses.media import NAME, media_wire
 from contextwright.formats.openai_responses.rules import is_exact
 from contextwright.formats.target import Target
@@ -15,9 +15,7 @@ from contextwright.messages.changes import Change
 from contextwright.messages.message import Message
 from contextwright.messages.parts import Media, Opaque, Part, Text, Thinking, ToolCall, ToolResult
 from contextwright.wire.openai_responses.rules import (
-    ID,
     ID_PREFIXES,
-    LONGEST_ID,
     STORED,
     is_reasoning,
 )
@@ -49,6 +47,7 @@ class Writer:
         self.path_of = path_of
         self.stateless = stateless
         """Whether nothing is stored, so that reasoning is sent encrypted instead of by id."""
+        self.repairs = target.options.repair
         self.exact = is_exact(target.model, target.options)
         """Whether the host checks ids, and what follows reasoning."""
         self.messages: Sequence[Message] = ()
@@ -159,9 +158,15 @@ class Writer:
         latest: Part | None = None
         for part in reversed(parts):
             following.append(latest)
-            if not reasons(part) and id(part) not in self.loose:
+            if not reasons(part) and self.is_written(part):
                 latest = part
         return following[::-1]
+
+    def is_written(self, part: Part) -> bool:
+        """Whether a part of an assistant's turn becomes an item."""
+        if type(part) is ToolCall and part.id is not None and self.repairs:
+            return is_call_id(part.id)
+        return id(part) not in self.loose
 
     def words(self, text: Text) -> None:
         """Write assistant text with leftover fields, as the message or part it came from."""
@@ -264,7 +269,7 @@ class Writer:
 
     def is_own(self, item_id: Any, kind: str) -> bool:
         """Whether an item may have this id: one of this provider's, and not used yet."""
-        if not isinstance(item_id, str) or item_id in self.ids or not ID(item_id):
+        if not is_item_id(item_id) or item_id in self.ids:
             return False
         return item_id.startswith(ID_PREFIXES.get(kind, ""))
 
@@ -274,12 +279,12 @@ class Writer:
             reason = self.loose[id(part)]
             self.changes.append(Change("loss.opaque", self.path_of(part), reason))
             return
+        call_id = None if "role" in item else item.get("call_id")
+        if self.repairs and call_id is not None and not is_call_id(call_id):
+            reason = "its call_id is empty or too long"  # its call would be a stored one
+            self.changes.append(Change("loss.orphan", self.path_of(part), reason))
+            return
         if self.exact:
-            call_id = item.get("call_id")
-            if call_id is not None and not 0 < len(call_id) <= LONGEST_ID:
-                reason = "its call_id is empty or too long"  # its call would be a stored one
-                self.changes.append(Change("loss.orphan", self.path_of(part), reason))
-                return
             item_id = item.get("id")
             if item_id is None:
                 if item.get("type") in STORED and not self.stateless:

@@ -87,9 +87,18 @@ def leave_out_foreign(draft: Draft, target: Target) -> Ruled:
 
 
 def travelling(
-    part: Part, message: Message, target: Target, path: str, changes: list[Change]
+    part: Part,
+    message: Message,
+    target: Target,
+    path: str,
+    changes: list[Change],
+    *,
+    inside: bool = False,
 ) -> list[Part]:
-    """Return what the target accepts of a part: the part itself, its text, or nothing."""
+    """Return what the target accepts of a part: the part itself, its text, or nothing.
+
+    `inside`: the part is a piece of a tool result.
+    """
     if isinstance(part, Thinking):
         if thinking_fits(part, message.role, target):
             return [own_extra(part, message.role, target, path, changes)]
@@ -99,7 +108,7 @@ def travelling(
         said = target.options.thinking == "text" and message.role == "assistant" and part.text
         return [Text(part.text)] if said else []
     if isinstance(part, Opaque):
-        if opaque_fits(part, message.role, target):
+        if opaque_fits(part, message.role, target, inside=inside):
             return [part]
         foreign = part.format != target.format
         reason = f"only {part.format} knows" if foreign else f"{target.title} does not accept"
@@ -114,7 +123,7 @@ def travelling(
         content: list[Part] = []
         for index, piece in enumerate(kept.content):
             place = f"{path}.content[{index}]"
-            content.extend(travelling(piece, message, target, place, changes))
+            content.extend(travelling(piece, message, target, place, changes, inside=True))
         return [with_content(kept, content)]
     return [kept]
 
@@ -177,10 +186,15 @@ def thinking_fits(thinking: Thinking, role: Role, target: Target) -> bool:
     return target.traits.supports_thinking(thinking, target.model)
 
 
-def opaque_fits(part: Opaque, role: Role, target: Target) -> bool:
-    """Whether an opaque block is the target's own, in a message of that role."""
+def opaque_fits(part: Opaque, role: Role, target: Target, *, inside: bool = False) -> bool:
+    """Whether an opaque block is the target's own, in a message of that role.
+
+    `inside`: it is a piece of a tool result there.
+    """
     traits = target.traits
-    return part.format == traits.format and traits.accepts_extra(part, role, target.model)
+    if part.format != traits.format or (inside and not traits.accepts_piece(part)):
+        return False
+    return traits.accepts_extra(part, role, target.model)
 
 
 def extra_fits(

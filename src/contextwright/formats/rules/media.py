@@ -149,7 +149,7 @@ def piece_fits(piece: Text | Media | Opaque, role: Role, target: Target) -> bool
     """Whether one piece of a tool result can be written as it is."""
     traits = target.traits
     if isinstance(piece, Opaque):
-        return opaque_fits(piece, role, target)
+        return opaque_fits(piece, role, target, inside=True)
     if piece.extra and not extra_fits(piece, role, target):
         return False
     if isinstance(piece, Media):

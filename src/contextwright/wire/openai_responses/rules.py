@@ -266,12 +266,14 @@ def ids(read: Input) -> Iterator[Problem]:
         if isinstance(id, str):
             yield from item_id(id, kind, f"input[{index}].id", read)
             if id in seen:
-                yield Problem("OR-dup-id", f"input[{index}].id", f"item {shown(id)} occurs twice")
+                message = f"item {shown(id)} occurs twice"
+                yield Problem("OR-dup-id", f"input[{index}].id", message, read.level)
             seen.add(id)
         elif kind in STORED and not read.stateless:
-            yield Problem("T-required", f"input[{index}].id", "required field is missing")
+            path = f"input[{index}].id"
+            yield Problem("T-required", path, "required field is missing", read.level)
         call_id = item.get("call_id")
-        if not isinstance(call_id, str):
+        if not isinstance(call_id, str) or "role" in item:  # a message's own would be unknown
             continue
         is_output = kind.endswith("_output")
         if (is_output, call_id) in calls:

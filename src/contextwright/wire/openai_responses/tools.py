@@ -16,6 +16,7 @@ __all__ = [
     "Tool",
     "ToolChoice",
     "choice_problems",
+    "definition_problems",
     "has_object_root",
     "is_name",
     "is_strict",
@@ -268,11 +269,11 @@ def tool_problems(body: dict[str, Any], level: Level) -> Iterator[Problem]:
 
 
 def definition_problems(tool: dict[str, Any], path: str, level: Level) -> Iterator[Problem]:
-    """Check the name and the schema of a function or custom tool."""
+    """Check the name and the schema of a tool that the client runs."""
     if tool.get("type") in ("function", "custom"):
         yield from name_problems(tool.get("name"), "OR-toolname", f"{path}.name")
     schema = tool.get("parameters")
-    if not is_object(schema):
+    if not is_object(schema) or tool.get("type") not in ("function", "tool_search"):
         return
     if not has_object_root(schema):
         yield from root_problems(schema, "OR-schema", f"{path}.parameters", level)
