@@ -15,8 +15,8 @@ COMPACTED = {"type": "compaction", "id": "cmp_1", "encrypted_content": "c2ln"}
 TURNS = [{"role": "user", "parts": [{"text": "hi"}]}]
 
 
-def call(id: str, **fields: Any) -> dict[str, Any]:
-    return {"type": "function_call", "call_id": id, "name": "f", "arguments": "{}", **fields}
+def call(call_id: str, **fields: Any) -> dict[str, Any]:
+    return {"type": "function_call", "call_id": call_id, "name": "f", "arguments": "{}", **fields}
 
 
 def output(id: str, words: str) -> dict[str, Any]:
@@ -36,7 +36,129 @@ class Case(NamedTuple):
     model: str = ""
 
 
+def thought(**fields: Any) -> dict[str, Any]:
+    return {"type": "reasoning", "id": "r1", "summary": [], **fields}
+
+
+def answer(**fields: Any) -> dict[str, Any]:
+    return {"role": "assistant", "content": [{"type": "output_text", "text": "yes", **fields}]}
+
+
 CASES = {
+    "wrong values at a host with fields of its own": Case(
+        "openai-responses",
+        {
+            "model": "deepseek-v4-flash",
+            "input": [
+                {**HI, "status": 5, "mood": "calm"},
+                thought(content=[{"type": "reasoning_text", "text": {}}], depth=3),
+                answer(annotations=[], role="user"),
+            ],
+            "tools": [function("f", defer_loading="no", icon="x")],
+            "tool_choice": {"type": "function"},
+        },
+        {
+            "input": [
+                {**HI, "mood": "calm"},
+                thought(depth=3),
+                answer(annotations=[]),
+            ],
+            "tools": [function("f", icon="x")],
+            "tool_choice": None,
+        },
+        [
+            "loss.extra messages[0]: the API refuses the value of status",
+            "loss.extra messages[1].parts[0]: the API refuses the value of content",
+            "loss.extra messages[1].parts[1]: the API refuses the value of role",
+            "loss.extra tools[0]: the API refuses the value of defer_loading",
+            "loss.setting tool_choice.name: required field is missing",
+        ],
+    ),
+    "calls without an id that go on from an answer": Case(
+        "openai-responses",
+        {
+            "model": "gpt-5.6-sol",
+            "previous_response_id": "resp_1",
+            "input": [HI, thought(id="rs_1"), call("", id="fc_1"), output("", "1"), HI],
+        },
+        {"input": [HI, HI]},
+        [
+            "loss.thinking messages[1].parts[0]: the item it led to is missing",
+            "loss.orphan messages[1].parts[1]: its call_id is empty or too long",
+            "loss.orphan messages[2].parts[0]: its call_id is empty or too long",
+        ],
+    ),
+    "a namespace in a namespace": Case(
+        "openai-responses",
+        {
+            "model": "gpt-5.6-sol",
+            "input": [HI],
+            "tools": [
+                {
+                    "type": "namespace",
+                    "name": "n",
+                    "description": "N",
+                    "tools": [function("f"), {"type": "namespace", "name": "m", "tools": []}],
+                }
+            ],
+        },
+        {
+            "tools": [
+                {"type": "namespace", "name": "n", "description": "N", "tools": [function("f")]}
+            ]
+        },
+        [
+            "loss.tool tools[0].tools[1]: a namespace holds functions and custom tools, not 'namespace'"
+        ],
+    ),
+    "an image without an address": Case(
+        "openai-responses",
+        {
+            "model": "gpt-5.6-sol",
+            "input": [{"role": "user", "content": [{"type": "input_image", "file_id": ""}]}],
+        },
+        {"input": [{"role": "user", "content": "[image]"}]},
+        ["loss.media messages[0].parts[0]: openai-responses cannot carry image"],
+    ),
+    "a call among the media of a result": Case(
+        "gemini",
+        {
+            "contents": [
+                *TURNS,
+                {
+                    "role": "model",
+                    "parts": [{"functionCall": {"name": "f"}, "thoughtSignature": "c2ln"}],
+                },
+                {
+                    "role": "user",
+                    "parts": [
+                        {
+                            "functionResponse": {
+                                "name": "f",
+                                "response": {"output": "1"},
+                                "parts": [{"functionCall": {"name": "f", "args": {}}}],
+                            }
+                        }
+                    ],
+                },
+            ]
+        },
+        {
+            "contents": [
+                *TURNS,
+                {
+                    "role": "model",
+                    "parts": [{"functionCall": {"name": "f"}, "thoughtSignature": "c2ln"}],
+                },
+                {
+                    "role": "user",
+                    "parts": [{"functionResponse": {"name": "f", "response": {"output": "1"}}}],
+                },
+            ]
+        },
+        ["loss.opaque messages[2].parts[0].content[1]: gemini does not accept this block"],
+        "gemini-3.8-flash",
+    ),
     "an id used twice, of which one may be stored": Case(
         "openai-responses",
         {
@@ -274,6 +396,14 @@ def test_left_alone(name: str) -> None:
     rendered = cw.convert(body, format, format)
     assert rendered.payload is body
     assert rendered.changes == ()
+
+
+def test_half_a_character_in_the_name_of_a_model() -> None:
+    mended = cw.convert({"model": "m\ud800", "messages": [HI]}, "openai-chat", "openai-chat")
+    assert mended.payload == {"model": "m\ufffd", "messages": [HI]}
+    assert list(map(str, mended.changes)) == [
+        "repair.surrogate model: a lone surrogate became U+FFFD"
+    ]
 
 
 def test_half_a_character_in_a_document_is_mended_where_it_can_be_seen() -> None:

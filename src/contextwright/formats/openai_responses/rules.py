@@ -70,7 +70,12 @@ def types_of(*shapes: type[msgspec.Struct], **marks: type) -> dict[str, Any]:
     return fields | marks
 
 
-SAID = without(types_of(wire.MessageItem, wire.OutputText, refusal=bool, continued=bool), "text")
+SAID = {
+    **without(types_of(wire.MessageItem, wire.OutputText, refusal=bool, continued=bool), "text"),
+    # Further fields of a part are written to its message, and must not become its structure.
+    "role": None,
+    "content": None,
+}
 ADDRESSED = types_of(wire.MessageItem, role=str)
 FIELDS: dict[type[Part], dict[str, Any]] = {
     Text: types_of(wire.InputText),

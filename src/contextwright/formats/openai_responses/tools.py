@@ -70,8 +70,11 @@ def flattened(
         for place, one in reader.objects(tool, "tools", path):
             made = marked(tool_of(one, place, reader), mark)
             if isinstance(made, Tool):
-                made = replace(made, name=flat_name(tool["name"], made.name))
-            yield made
+                yield replace(made, name=flat_name(tool["name"], made.name))
+            else:
+                other = shown(one.get("type"))
+                reason = f"a namespace holds functions and custom tools, not {other}"
+                reader.repair("loss.tool", place, reason)
 
 
 def namespace_of(tool: Tool | Opaque) -> dict[str, Any] | None:

@@ -112,7 +112,7 @@ class Writer:
 
     def message(self, message: Message, parts: list[Part]) -> None:
         """Write a user, system or developer message."""
-        fields = message.extra.get(NAME, NO_FIELDS)
+        fields = without(message.extra.get(NAME, NO_FIELDS), "content")
         role = "user" if message.role == "tool" else message.role
         self.item({"role": role, "content": self.content(parts), **fields}, parts[0])
 
@@ -184,7 +184,7 @@ class Writer:
                 last["content"] = [{"type": "output_text", "text": last["content"]}]
             last["content"].append(part)
             return
-        fields = {key: value for key, value in extra.items() if key not in SPOKEN}
+        fields = without(extra, *SPOKEN, "role", "content")
         known = "id" in fields and (not self.exact or self.is_own(fields["id"], "assistant"))
         plain = len(part) == 2 and not refusal and not known
         content = text.text if plain else [part]
