@@ -107,9 +107,7 @@ CASES = {
                 {"type": "namespace", "name": "n", "description": "N", "tools": [function("f")]}
             ]
         },
-        [
-            "loss.tool tools[0].tools[1]: a namespace holds functions and custom tools, not 'namespace'"
-        ],
+        ["loss.tool tools[0].tools[1]: a namespace cannot hold 'namespace'"],
     ),
     "an image without an address": Case(
         "openai-responses",

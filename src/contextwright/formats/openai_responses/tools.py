@@ -72,8 +72,7 @@ def flattened(
             if isinstance(made, Tool):
                 yield replace(made, name=flat_name(tool["name"], made.name))
             else:
-                other = shown(one.get("type"))
-                reason = f"a namespace holds functions and custom tools, not {other}"
+                reason = f"a namespace cannot hold {shown(one.get('type'))}"
                 reader.repair("loss.tool", place, reason)
 
 
