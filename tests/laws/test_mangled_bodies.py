@@ -30,7 +30,7 @@ def mangled(draw: st.DrawFn, api: str) -> dict[str, Any]:
         if found:
             holder, key = found[draw(st.integers(0, len(found) - 1))]
             other, name = found[draw(st.integers(0, len(found) - 1))]
-            own = key != "model" and draw(st.booleans())
+            own = str(key) != "model" and draw(st.booleans())
             junk = copy.deepcopy(other[name] if own else draw(st.sampled_from(JUNK)))
             if isinstance(holder, list) and draw(st.booleans()):
                 holder.insert(key, junk)

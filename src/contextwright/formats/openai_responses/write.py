@@ -158,15 +158,9 @@ class Writer:
         latest: Part | None = None
         for part in reversed(parts):
             following.append(latest)
-            if not reasons(part) and self.is_written(part):
+            if not reasons(part) and id(part) not in self.loose:
                 latest = part
         return following[::-1]
-
-    def is_written(self, part: Part) -> bool:
-        """Whether a part of an assistant's turn becomes an item."""
-        if type(part) is ToolCall and part.id is not None and self.repairs:
-            return is_call_id(part.id)
-        return id(part) not in self.loose
 
     def words(self, text: Text) -> None:
         """Write assistant text with leftover fields, as the message or part it came from."""
