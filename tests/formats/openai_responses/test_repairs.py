@@ -206,3 +206,27 @@ def test_whatever_can_be_read_is_mended(payload: dict[str, Any]) -> None:
         return
     assert errors(cw.render(conversation, NAME, model=MODEL).payload) == []
     assert json.dumps(payload) == before
+
+
+@pytest.mark.parametrize("named", [{"namespace": "files"}, {}])
+def test_calls_follow_a_tool_out_of_a_namespace_that_is_refused(named: dict[str, str]) -> None:
+    tool = {"type": "function", "name": "read it", "parameters": {"type": "object"}}
+    space = {"type": "namespace", "name": "files", "description": None, "tools": [tool]}
+    call = {"type": "function_call", "call_id": "c", "name": "read it", "arguments": "{}"}
+    done = {"type": "function_call_output", "call_id": "c", "output": "1"}
+    asked = {"role": "user", "content": "hi"}
+    request = {
+        "model": "gpt-5.6-sol",
+        "input": [asked, {**call, **named}, done],
+        "tools": [space],
+    }
+    mended = cw.convert(request, "openai-responses", "openai-responses")
+    assert mended.payload == {
+        **request,
+        "input": [asked, {**call, "name": "files__read_it"}, done],
+        "tools": [{**tool, "name": "files__read_it"}],
+    }
+    assert [str(change) for change in mended.changes] == [
+        "repair.tool_name tools: 'files__read it' is sent as 'files__read_it'",
+        "loss.extra tools[0]: OpenAI's own models refuse namespace",
+    ]

@@ -163,10 +163,9 @@ def under_own_names(conversation: Conversation, *, exact: bool) -> Conversation:
     they keep their flat names.
     """
     own = {
-        tool.name: own_name(tool)
+        tool.name: own_name(tool) if is_namespace(namespace, exact=exact) else tool.name
         for tool in conversation.tools
         if isinstance(tool, Tool) and (namespace := namespace_of(tool)) is not None
-        if is_namespace(namespace, exact=exact)
     }
     if not own:
         return conversation
@@ -189,14 +188,15 @@ def under_own_names(conversation: Conversation, *, exact: bool) -> Conversation:
 
 
 def own_call(part: Part, own: dict[str, str]) -> Part:
-    """Return a call that came under its tool's own name under that name again."""
+    """Return a call that came under its tool's own name as that tool is sent."""
     if not isinstance(part, ToolCall) or part.name not in own:
         return part
     fields = part.extra.get(NAME, {})
     if "name" not in fields:
         return part
-    extra = {**part.extra, NAME: without(fields, "name")}
-    return replace(part, name=own[part.name], extra=extra)
+    name = own[part.name]
+    lost = ("name", "namespace") if name == part.name else ("name",)
+    return replace(part, name=name, extra={**part.extra, NAME: without(fields, *lost)})
 
 
 def body_of(data: Any) -> dict[str, Any]:
