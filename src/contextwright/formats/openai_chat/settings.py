@@ -38,6 +38,8 @@ MODES: dict[Any, Literal["auto", "none", "required"]] = {
     "any": "required",
 }
 SAMPLING = ("temperature", "top_p", "presence_penalty", "frequency_penalty", "logprobs")
+MOST_STOPS = 4
+"""Stop sequences that OpenAI takes; other hosts have limits of their own."""
 OWN_FIELDS = get_type_hints(Request)
 """The settings OpenAI itself accepts, with their types."""
 SHARED_FIELDS = get_type_hints(HostedRequest)
@@ -122,7 +124,9 @@ def translated(
     if limit is not None:
         wire = {dialect.limit: limit, **wire}
     if settings.stop:
-        wire["stop"] = list(settings.stop)
+        wire["stop"] = list(settings.stop[:MOST_STOPS] if dialect.closed else settings.stop)
+        if len(wire["stop"]) < len(settings.stop):
+            changes.append(Change("loss.setting", "stop", f"at most {MOST_STOPS} stop sequences"))
     choice = known_choice(conversation, changes)
     if choice is not None:
         wire["tool_choice"] = choice_wire(choice, conversation, dialect, changes)
