@@ -275,3 +275,44 @@ def test_only_texts_side_by_side_were_never_measured(
     payload = {"messages": [{"role": "user", "content": content}]}
     said = [(one.kind, one.value) for one in pieces(payload, "openai-chat")]
     assert [one for one in said if one[0] in ("text", "untried")] == found
+
+
+FUNCTION = {"type": "function", "name": "f", "parameters": {"type": "object"}}
+GRAMMAR = {"type": "grammar", "syntax": "lark", "definition": "start: WORD+ " * 50}
+NESTED = {"type": "grammar", "grammar": {"syntax": "lark", "definition": "start: WORD+ " * 50}}
+
+
+@pytest.mark.parametrize(
+    ("payload", "format", "bare"),
+    [
+        (
+            {"type": "namespace", "name": "n", "description": "words " * 99, "tools": [FUNCTION]},
+            "openai-responses",
+            FUNCTION,
+        ),
+        (
+            {"type": "custom", "name": "f", "format": GRAMMAR},
+            "openai-responses",
+            {"type": "custom", "name": "f"},
+        ),
+        (
+            {"type": "custom", "custom": {"name": "f", "format": NESTED}},
+            "openai-chat",
+            {"type": "custom", "custom": {"name": "f"}},
+        ),
+    ],
+)
+def test_what_is_said_of_tools_beside_their_definition_is_counted(
+    payload: Any, format: str, bare: Any
+) -> None:
+    """A grammar, or the description of a namespace; nobody knows how they are shown."""
+    asked = ASKED if format == "openai-responses" else HELLO
+    counted = count({**asked, "tools": [payload]}, format, "gpt-5")
+    assert counted.tokens >= count({**asked, "tools": [bare]}, format, "gpt-5").tokens + 99
+    assert (counted.at_least, counted.unseen) == (True, ("tools",))
+
+
+def test_a_format_that_nobody_knows_is_refused() -> None:
+    for value in ("hello", [cw.user("hello")], HELLO):
+        with pytest.raises(cw.UsageError, match="unknown format 'chat'"):
+            cw.count(value, model="gpt-5", format="chat")

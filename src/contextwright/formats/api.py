@@ -190,6 +190,8 @@ def count(
     provider's own counts (`Store.calibration`); exact counts do not need it.
     """
     facts = as_model(model)
+    if format is not None:
+        formats.find(format)
     if isinstance(value, str):
         return count_text(value, facts, calibration=calibration)
     if not isinstance(value, Conversation | Message | Sequence | dict):  # pyright: ignore
