@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -354,8 +355,8 @@ def test_a_place_with_url(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("small_pieces")
 def test_a_worker_that_fails_says_so(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_bytes(lines(60))
-    (tmp_path / "b.jsonl.gz").write_bytes(b"not packed at all")
-    with pytest.raises(ContextwrightError, match=r"b\.jsonl\.gz"):
+    pq.write_table(pa.table({"other": [1]}), tmp_path / "b.parquet")
+    with pytest.raises(ContextwrightError, match="there is no column 'document' or 'messages'"):
         run(job(tmp_path / "out"), [str(tmp_path)], workers=2)
     gc.collect()
 
