@@ -19,6 +19,7 @@ from contextwright.formats.rules import (
 from contextwright.formats.target import Target
 from contextwright.messages.changes import Change
 from contextwright.messages.exchanges import At
+from contextwright.messages.message import Message
 from contextwright.messages.parts import Opaque, Part, Text, ToolResult
 from contextwright.wire.anthropic.turns import SERVER_CALLS, continues_thread
 from contextwright.wire.values import Object
@@ -62,11 +63,12 @@ def unpaired(draft: Draft, target: Target) -> dict[At, str]:
     lost: dict[At, str] = {}
     called: dict[str, tuple[int, At]] = {}
     turn, last_spoken = 0, -1
-    previous = ""
+    last: Message | None = None
     for position, (_, message) in enumerate(draft):
-        side = "user" if message.role == "tool" else message.role
-        turn += side != previous
-        previous = side
+        if not message.parts:
+            continue  # nothing is left of it, so it will not be sent
+        turn += last is None or side_of(message) != side_of(last)
+        last = message
         for index, part in enumerate(message.parts):
             if not isinstance(part, ToolResult):
                 last_spoken = turn
@@ -78,18 +80,27 @@ def unpaired(draft: Draft, target: Target) -> dict[At, str]:
             elif kind.endswith("_tool_result"):
                 if called.pop(str(part.data.get("tool_use_id")), None) is None:
                     lost[position, index] = "a hosted tool's result without its call"
-    if previous == "assistant":
-        _, last = draft[-1]
-        if last.parts and wants_user(last, target):
-            last_spoken = turn + 1  # a user turn will be added
+    if last is not None and last.role == "assistant" and wants_user(last, target):
+        last_spoken = turn + 1  # a user turn will be added
     for at_turn, at in called.values():
         if last_spoken > at_turn:
             lost[at] = "a hosted call that never got its result"
     return lost
 
 
-PAIRING = RULES.index(leave_out_foreign) + 1
-ANTHROPIC_RULES: tuple[Rule, ...] = (*RULES[:PAIRING], pair_hosted, *RULES[PAIRING:])
+def side_of(message: Message) -> str:
+    """Return the role of the turn that a message is part of."""
+    return "user" if message.role == "tool" else message.role
+
+
+PAIRING, ENDED = RULES.index(leave_out_foreign) + 1, RULES.index(end_with_user) + 1
+ANTHROPIC_RULES: tuple[Rule, ...] = (
+    *RULES[:PAIRING],
+    pair_hosted,
+    *RULES[PAIRING:ENDED],
+    pair_hosted,  # a call that was open at the end may have a user turn behind it now
+    *RULES[ENDED:],
+)
 THREAD_RULES = tuple(
     rule for rule in ANTHROPIC_RULES if rule not in (pair_hosted, pair_results, start_with_user)
 )

@@ -143,6 +143,8 @@ def is_answered(calls: list[ToolCall], results: list[ToolResult]) -> bool:
     if len(calls) != len(results):
         return False
     given = sorted(call.id for call in calls if call.id is not None)
+    if len(set(given)) != len(given):
+        return False
     if given != sorted(result.call_id for result in results if result.call_id is not None):
         return False
     if given:
