@@ -7,6 +7,8 @@ looks for what they miss: `uv run pytest --hypothesis-profile hunt tests/laws/te
 """
 
 import os
+from collections.abc import Sequence
+from math import sqrt
 
 from hypothesis import HealthCheck, Phase, settings
 
@@ -18,6 +20,9 @@ BODY = 1.0
 """A whole request, translated to every API: dearer than others, and worth it."""
 STORE = 0.1
 """Every example opens a store, or builds dozens of contexts."""
+
+ENOUGH = 0.3
+"""The share of a law's examples that have to reach its assertion."""
 
 FAILING = (Phase.explicit, Phase.generate)
 """Whether a law fails, not on which example best."""
@@ -37,3 +42,12 @@ def register() -> None:
 def examples(scale: float) -> settings:
     """The settings of a test whose examples are dearer or worth more than others."""
     return settings(max_examples=max(2, round(settings().max_examples * scale)))
+
+
+def often(reached: Sequence[bool]) -> bool:
+    """Whether enough examples reached an assertion; a few examples may be fewer by chance.
+
+    Three standard deviations are allowed: 1 of 25 examples is enough, and 67 of 300 are.
+    """
+    expected = ENOUGH * len(reached)
+    return sum(reached) >= expected - 3 * sqrt(expected * (1 - ENOUGH))

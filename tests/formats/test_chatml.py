@@ -228,6 +228,17 @@ def test_a_name_that_is_no_text_is_left_out_of_a_result_and_said() -> None:
     assert "loss.extra" in [change.code for change in rendered.changes]
 
 
+def test_thinking_in_the_content_stays_there() -> None:
+    """Its fields are its own: none becomes the content of its message."""
+    thought = {"type": "thinking", "thinking": "Hm.", "content": "no"}
+    chat = [
+        {"role": "user", "content": "So?"},
+        {"role": "assistant", "content": [thought, {"type": "text", "text": "Yes."}]},
+    ]
+    rendered = cw.render(cw.parse(chat, "chatml"), "chatml", model=MODEL)
+    assert (rendered.payload, rendered.changes) == (chat, ())
+
+
 @given(wild_bodies | json_values)
 def test_anything_can_be_read_checked_and_written(data: Any) -> None:
     cw.check(data, "chatml", model=STRICT)

@@ -19,11 +19,10 @@ from contextwright.errors import BudgetError
 from contextwright.windows.decisions import Decisions
 from contextwright.windows.log import media_in
 from contextwright.windows.policies import KeepAll, KeepRecent, Layers, Stepped, Window
-from profiles import STORE, examples
+from profiles import STORE, examples, often
 from samples.windows import From
 from strategies.runs import TARGETS, clearings, histories, shares, steps, summaries, windows
 
-ENOUGH = 0.3
 """The least part of its examples on which a law must really be put to the test."""
 PLENTY = 10**7
 MERGED = 30
@@ -91,7 +90,7 @@ def test_laws(format: str) -> None:
 
     laws()
     for name, found in reached.items():
-        assert len(found) < 20 or sum(found) >= ENOUGH * len(found), name
+        assert often(found), name
 
 
 def kept(context: cw.Context) -> set[int]:

@@ -11,7 +11,14 @@ from typing import Any, cast
 
 import msgspec
 
-from contextwright.formats.base import Format, Options, Rendered, foreign_settings, keep_extra
+from contextwright.formats.base import (
+    Format,
+    Options,
+    Rendered,
+    foreign_settings,
+    keep_extra,
+    without,
+)
 from contextwright.formats.legalise import legalise
 from contextwright.formats.media import is_web_address, sniffed_mime
 from contextwright.formats.openai_chat.read import message_of
@@ -185,7 +192,7 @@ def message_wire(message: Message, spoken: list[Part], target: Target) -> dict[s
     """Write a system, user or assistant message."""
     extra = message.extra.get(NAME, {})
     wire: dict[str, Any] = {"role": message.role}
-    words: list[Part] = [part for part in spoken if not isinstance(part, ToolCall | Thinking)]
+    words = [part for part in spoken if is_content(part)]
     calls = [call_wire(part) for part in spoken if isinstance(part, ToolCall)]
     if words:
         wire["content"] = content_wire(words)
@@ -194,8 +201,9 @@ def message_wire(message: Message, spoken: list[Part], target: Target) -> dict[s
     elif target.same_format and extra.get("content") is not False:
         wire["content"] = None if extra.get("content") is None else extra["content"]
     for part in spoken:
-        if isinstance(part, Thinking):
-            wire.update(part.extra.get(NAME) or {"reasoning_content": part.text})
+        if isinstance(part, Thinking) and not is_content(part):
+            fields = part.extra.get(NAME) or {"reasoning_content": part.text}
+            wire.update(without(fields, "role", "content", "tool_calls"))
     if calls:
         wire["tool_calls"] = calls
     if message.author is not None and target.same_format:
@@ -204,6 +212,13 @@ def message_wire(message: Message, spoken: list[Part], target: Target) -> dict[s
         if key == "role" or (key not in wire and key not in ("content", "refusal")):
             wire[key] = value
     return wire
+
+
+def is_content(part: Part) -> bool:
+    """Whether a part is in the content: reasoning may be a part of it, or a field beside it."""
+    if isinstance(part, Thinking):
+        return part.extra.get(NAME, {}).get("type") == "thinking"
+    return not isinstance(part, ToolCall)
 
 
 def content_wire(parts: list[Part]) -> str | list[dict[str, Any]]:
@@ -218,6 +233,8 @@ def part_wire(part: Part) -> dict[str, Any]:
     if isinstance(part, Opaque):
         return part.data
     extra = part.extra.get(NAME, {})
+    if isinstance(part, Thinking):
+        return extra
     if isinstance(part, Media):
         source = part.url if part.data is None else part.data
         field = extra.get("type") or ("url" if part.data is None else "base64")
