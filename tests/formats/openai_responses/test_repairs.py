@@ -230,3 +230,21 @@ def test_calls_follow_a_tool_out_of_a_namespace_that_is_refused(named: dict[str,
         "repair.tool_name tools: 'files__read it' is sent as 'files__read_it'",
         "loss.extra tools[0]: OpenAI's own models refuse namespace",
     ]
+
+
+@pytest.mark.parametrize("model", ["gpt-5.6-sol", "deepseek-v4-flash"])
+def test_without_repair_wrong_values_stay(model: str) -> None:
+    tool = {"type": "function", "name": "f", "parameters": {}, "defer_loading": "no"}
+    request = {
+        "model": model,
+        "input": [
+            {"role": "user", "content": "hi", "status": 5},
+            {"type": "reasoning", "id": 7, "summary": []},
+            {"role": "assistant", "content": [{"type": "output_text", "text": "x", "logprobs": 3}]},
+            {"role": "user", "content": "hi"},
+        ],
+        "tools": [tool, {"type": "namespace", "name": "n", "description": None, "tools": [tool]}],
+        "tool_choice": {"type": "function"},
+    }
+    written = cw.convert(request, NAME, NAME, repair=False)
+    assert (written.payload, written.changes) == (request, ())

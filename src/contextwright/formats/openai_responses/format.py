@@ -19,6 +19,7 @@ from contextwright.formats.openai_responses.read import Gatherer, last_start
 from contextwright.formats.openai_responses.reply import parse_reply
 from contextwright.formats.openai_responses.rules import (
     accepts_extra,
+    accepts_items,
     accepts_more,
     holds_reference,
     is_exact,
@@ -65,8 +66,9 @@ def supports_thinking(thinking: Thinking, model: Model) -> bool:
 
 
 @cache
-def traits_of(*, exact: bool, needs_user: bool, same_format: bool) -> Traits:
+def traits_of(*, exact: bool, repair: bool, needs_user: bool, same_format: bool) -> Traits:
     """Return what a host's messages can carry. What came from this format may be sent again."""
+    accepts_own = accepts_more if repair else accepts_items
     return Traits(
         format=NAME,
         ids=Spelling(longest=LONGEST_ID),
@@ -76,7 +78,7 @@ def traits_of(*, exact: bool, needs_user: bool, same_format: bool) -> Traits:
         media_roles=("user", "system"),
         supports_media=supports_media,
         supports_thinking=supports_thinking,
-        accepts_extra=accepts_extra if exact else accepts_more,
+        accepts_extra=accepts_extra if exact else accepts_own,
     )
 
 
@@ -156,17 +158,17 @@ def flat_call(part: Part, flat: FlatNames) -> Part:
     return replace(part, name=name, extra={**part.extra, NAME: {**own, "name": part.name}})
 
 
-def under_own_names(conversation: Conversation, *, exact: bool) -> Conversation:
+def under_own_names(conversation: Conversation, *, exact: bool, repair: bool) -> Conversation:
     """Return the conversation with namespaced tools and their calls under their own names.
 
     So this API sends them, and so they have to be spelled; in a namespace that the API refuses,
     they keep their flat names.
     """
-    own = {
-        tool.name: own_name(tool) if is_namespace(namespace, exact=exact) else tool.name
-        for tool in conversation.tools
-        if isinstance(tool, Tool) and (namespace := namespace_of(tool)) is not None
-    }
+    own: dict[str, str] = {}
+    for tool in conversation.tools:
+        if isinstance(tool, Tool) and (namespace := namespace_of(tool)) is not None:
+            is_sent = not repair or is_namespace(namespace, exact=exact)
+            own[tool.name] = own_name(tool) if is_sent else tool.name
     if not own:
         return conversation
     tools = [
@@ -216,14 +218,17 @@ def body_of(data: Any) -> dict[str, Any]:
 def render(conversation: Conversation, model: Model, options: Options) -> Rendered:
     """Render the request body."""
     exact = is_exact(model, options)
-    conversation = under_own_names(from_chat(conversation), exact=exact)
+    conversation = under_own_names(from_chat(conversation), exact=exact, repair=options.repair)
     stored = is_stored(conversation)
     referring = conversation.source == NAME and any(map(holds_reference, conversation.messages))
     rules = STORED_RULES if stored or referring else OWN_RULES
-    rules = (leave_out_refused, *rules)
+    if options.repair:
+        rules = (leave_out_refused, *rules)
     needs_user = not stored and not has_items(conversation)
     same_format = conversation.source == NAME
-    traits = traits_of(exact=exact, needs_user=needs_user, same_format=same_format)
+    traits = traits_of(
+        exact=exact, repair=options.repair, needs_user=needs_user, same_format=same_format
+    )
     legal = legalise(conversation, traits, model, options, rules)
     target, changes = legal.target, legal.changes
     body: dict[str, Any] = {"model": model.id}

@@ -58,6 +58,7 @@ __all__ = [
     "is_whole",
     "leave_out_refused",
     "accepts_extra",
+    "accepts_items",
     "accepts_more",
 ]
 
@@ -131,6 +132,11 @@ def accepts_extra(holder: Part | Message, role: Role, model: Model, *, exact: bo
 
 accepts_more = partial(accepts_extra, exact=False)
 """The same for a host that may have fields of its own."""
+
+
+def accepts_items(holder: Part | Message, role: Role, model: Model) -> bool:
+    """The same if nothing is repaired: fields stay as they are."""
+    return not isinstance(holder, Opaque) or is_item(holder, "", [])
 
 
 def fitted_part(

@@ -135,7 +135,8 @@ def tools_wire(
         if isinstance(tool, Tool):
             if said and is_added(tool):
                 continue
-            tool = fitted_definition(tool, path, changes, exact=exact)
+            if target.options.repair:
+                tool = fitted_definition(tool, path, changes, exact=exact)
             namespace = namespace_of(tool)
             name = flat_name(namespace["name"], tool.name) if namespace else tool.name
             if target.same_format or is_first_of_name(name, taken, path, changes):
