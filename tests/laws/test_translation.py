@@ -37,6 +37,7 @@ AMBIGUOUS = {
     "G-dup-id",
     "OC-dup-id",
     "OC-id-empty",
+    "OR-dup-id",
     "OR-reasoning-model",
 }
 """Warnings about what is mended all the same: it means two things, or is refused by the model."""
