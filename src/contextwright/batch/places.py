@@ -26,7 +26,7 @@ KINDS = {".jsonl": "lines", ".ndjson": "lines", ".json": "document", ".parquet":
 DETAIL = re.compile(r".*Detail: \[errno \d+\] ")
 PACKED = (".gz", ".zst", ".bz2")
 UNPACKED_AT_ONCE = 2**16
-"""So much is lost before the place at which a packed file is damaged."""
+"""Bytes that are unpacked in one step, and lost if a packed file is damaged within them."""
 
 
 class PlaceError(ContextwrightError):

@@ -8,7 +8,7 @@ import msgspec
 
 from contextwright import formats
 from contextwright.context.explain import explained
-from contextwright.context.receipt import Comparison, Receipt, kept_whole, steps_of, went_on
+from contextwright.context.receipt import Comparison, Receipt, steps_of, unbroken_cause, went_on
 from contextwright.formats.api import render
 from contextwright.formats.base import Rendered
 from contextwright.messages.conversation import Conversation
@@ -49,7 +49,7 @@ class Context(Receipt, frozen=True, kw_only=True):
         total = self.ledger.tokens
         if shared == len(previous.prefix):
             is_longer = shared < len(self.prefix)
-            cause = kept_whole(is_longer)
+            cause = unbroken_cause(is_longer)
             return Comparison(tokens if is_longer else total, total, None, None, cause, 0.0)
         place = previous.prefix[shared].place
         prices = self.model.prices

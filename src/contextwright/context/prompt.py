@@ -18,9 +18,9 @@ from contextwright.context.receipt import (
     Comparison,
     Unit,
     body_of,
-    kept_whole,
     link_of,
     steps_of,
+    unbroken_cause,
     went_on,
 )
 from contextwright.models import Model
@@ -76,7 +76,8 @@ class Prompt(Struct, frozen=True):
             shared = 0
         tokens, total = sum(map(TOKENS, self.units[:shared])), self.tokens
         if shared == len(previous.units):
-            return Comparison(tokens, total, None, None, kept_whole(shared < len(self.units)), 0.0)
+            cause = unbroken_cause(shared < len(self.units))
+            return Comparison(tokens, total, None, None, cause, 0.0)
         prices = self.model.prices
         price = prices.input if prices.cache_write is None else prices.cache_write
         return Comparison(

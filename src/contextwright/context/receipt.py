@@ -33,7 +33,7 @@ __all__ = [
     "spelt_steps",
     "steps_of",
     "units_of",
-    "kept_whole",
+    "unbroken_cause",
     "went_on",
 ]
 
@@ -265,8 +265,8 @@ def first_places(place: str) -> Sequence[str]:
     return tuple([f"{place}[{index}]" for index in range(FIRST_TURNS)])
 
 
-def kept_whole(is_longer: bool) -> str:
-    """The cause, in words, why a request has all of the one before it as its prefix."""
+def unbroken_cause(is_longer: bool) -> str:
+    """What to say of a request that has all of the one before it as its prefix."""
     return "nothing changed, only added" if is_longer else "nothing changed"
 
 

@@ -118,7 +118,8 @@ class PricedHistory:
 
         A turn invented for it does not count, because a request with messages has none.
         """
-        if self._empty[0] != key:
+        known = self._empty
+        if known[0] != key:
             rendered, counted = request()
             count, system = counted.count, leading_system(rendered.payload)
             places = {
@@ -126,8 +127,9 @@ class PricedHistory:
                 for place, cost in count.places.items()
                 if not place.endswith("]") or place in system
             }
-            self._empty = key, replace(count, tokens=sum(places.values()), places=places)
-        return self._empty[1]
+            known = key, replace(count, tokens=sum(places.values()), places=places)
+            self._empty = known
+        return known[1]
 
     def summary_message(self, summary: Summary, tokens: float) -> Message | None:
         """Return the message of a summary within a number of tokens."""
