@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from click import Context
 from typer.main import get_command
 
 import contextwright
@@ -247,7 +248,8 @@ def command_page() -> str:
 
 def command_entry(name: str, command: Any) -> str:
     """A command: its words, then a row for each argument and option."""
-    rows = [row_of(each) for each in command.params if each.name != "help"]
+    shown = Context(command, terminal_width=10_000, max_content_width=10_000)
+    rows = [row_of(each, shown) for each in command.params if each.name != "help"]
     words = [paragraph(each) for each in inspect.cleandoc(command.help or "").split("\n\n")]
     table = "\n".join(["| | |", "|---|---|", *rows]) if rows else ""
     return "\n\n".join(part for part in (f"### cw {name}", *words, table) if part)
@@ -260,13 +262,14 @@ def paragraph(text: str) -> str:
     return escaped(text)
 
 
-def row_of(parameter: Any) -> str:
-    """An argument or an option, with its meaning."""
+def row_of(parameter: Any, context: Context) -> str:
+    """An argument or an option, with its meaning, its default and its limits, as in the help."""
     if parameter.param_type_name == "argument":
         shown = f"`{parameter.metavar or parameter.name.upper()}`"
     else:
         shown = ", ".join(f"`{option}`" for option in (*parameter.opts, *parameter.secondary_opts))
-    words = (getattr(parameter, "help", None) or "").replace("|", "\\|").replace("\n", " ")
+    _, words = parameter.get_help_record(context)
+    words = " ".join(words.replace("|", "\\|").split())
     return f"| {shown} | {escaped(words)} |"
 
 

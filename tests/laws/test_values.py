@@ -1,8 +1,4 @@
-"""Values: frozen, and strict about their fields where files and stores hold them."""
-
-from collections.abc import Iterator
-from importlib import import_module
-from pkgutil import walk_packages
+"""Values that files and stores hold: strict about their fields."""
 
 import msgspec
 import pytest
@@ -11,24 +7,6 @@ import contextwright as cw
 from contextwright.context.omission import OmissionNote
 from contextwright.sections import BuiltIn
 
-FOLDERS = "text messages tokens windows recall sections summaries context formats".split()
-GROWING = {
-    "Answer",
-    "CustomFields",
-    "Element",
-    "Entry",
-    "History",
-    "Lines",
-    "Matching",
-    "NoStrictness",
-    "Page",
-    "Pairs",
-    "Payload",
-    "RecipeFile",
-    "Sum",
-    "WrittenSummary",
-}
-"""What is filled while it is made, and shapes that are only read into."""
 WRITTEN = [
     cw.Author,
     cw.Conversation,
@@ -53,24 +31,6 @@ WRITTEN = [
     OmissionNote,
     *BuiltIn.__args__,
 ]
-
-
-def structs(parent: type = msgspec.Struct) -> Iterator[type[msgspec.Struct]]:
-    """All structs there are by now."""
-    for child in parent.__subclasses__():
-        yield child
-        yield from structs(child)
-
-
-@pytest.mark.parametrize("folder", FOLDERS)
-def test_values_are_frozen(folder: str) -> None:
-    package = import_module(f"contextwright.{folder}")
-    names = {found.name for found in walk_packages(package.__path__, f"{package.__name__}.")}
-    for name in names:
-        import_module(name)
-    found = [struct for struct in structs() if struct.__module__ in names]
-    changing = {struct.__name__ for struct in found if not struct.__struct_config__.frozen}
-    assert changing <= GROWING
 
 
 @pytest.mark.parametrize("value", WRITTEN)

@@ -39,7 +39,7 @@ def inspect(
         bool, Option("--demo", help="Show the conversation of cw demo; your store is not read.")
     ] = False,
     port: Annotated[
-        int, Option("--port", "-p", min=0, max=65535, help="Port to listen on. Default: any.")
+        int, Option("--port", "-p", min=0, max=65535, help="Port to listen on; 0: any.")
     ] = 0,
     browser: Annotated[
         bool, Option("--browser/--no-browser", help="Open the browser, or only print the link.")

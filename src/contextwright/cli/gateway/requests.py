@@ -32,7 +32,7 @@ def list_requests(
         ),
     ] = None,
     limit: Annotated[
-        int, Option("--limit", "-n", min=1, metavar="N", help="Number of requests. Default: 20.")
+        int, Option("--limit", "-n", min=1, metavar="N", help="Number of requests.")
     ] = 20,
     before: Annotated[
         int | None,

@@ -27,10 +27,10 @@ NAME_THE_HOST = 'name this one in the routes file: hosts = ["gateway.example"]'
 def serve(
     where: StoreOptions,
     host: Annotated[
-        str, Option("--host", metavar="ADDRESS", help="Address to listen on. Default: 127.0.0.1.")
+        str, Option("--host", metavar="ADDRESS", help="Address to listen on.")
     ] = "127.0.0.1",
     port: Annotated[
-        int, Option("--port", "-p", min=0, max=65535, help="Port to listen on. Default: 8042.")
+        int, Option("--port", "-p", min=0, max=65535, help="Port to listen on.")
     ] = 8042,
     routes: Annotated[
         str | None,
