@@ -10,7 +10,7 @@ from paths import DOCS
 from source import SOURCE, imports
 
 ORDER = (
-    ("errors", "lazy", "version"),
+    ("errors", "lazy", "lru", "version"),
     ("text", "models"),
     ("messages", "documents", "tokens", "wire"),
     ("formats", "windows", "recall"),

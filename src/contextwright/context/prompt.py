@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Sequence
 from itertools import count as numbers
 from operator import attrgetter
@@ -23,6 +22,7 @@ from contextwright.context.receipt import (
     unbroken_cause,
     went_on,
 )
+from contextwright.lru import LruCache
 from contextwright.models import Model
 from contextwright.text.json import encode_json
 from contextwright.tokens.pieces.request import outline
@@ -111,7 +111,7 @@ class Pricers:
     """Prices of requests to some models, with what each remembers; for use by one thread."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[tuple[str, str], Pricer] = OrderedDict()
+        self._known = LruCache[tuple[str, str], Pricer](MAX_PRICERS)
 
     def of(self, model: Model, format: str) -> Pricer:
         """Return the prices of a model asked through an API."""
@@ -119,10 +119,7 @@ class Pricers:
         known = self._known.get(key)
         if known is None or known.model is not model:
             known = Pricer(model, format, model.tokenizer, max_chars=MAX_PRICED_CHARS)
-            self._known[key] = known
-        self._known.move_to_end(key)
-        if len(self._known) > MAX_PRICERS:
-            self._known.popitem(last=False)
+            self._known.put(key, known)
         return known
 
 

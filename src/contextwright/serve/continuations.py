@@ -13,20 +13,19 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from operator import attrgetter
 from random import getrandbits
 from typing import Any, NamedTuple
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from contextwright.errors import ProviderError, StoreError, shown
 from contextwright.formats import api
 from contextwright.formats.replies.reply import ModelReply
 from contextwright.formats.replies.whole import read_whole
+from contextwright.lru import LruCache
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Message
 from contextwright.messages.parts import Opaque, Part
@@ -69,14 +68,6 @@ NUMBER_CHARS, START_CHARS = 12, 20
 log = logging.getLogger("contextwright.serve")
 
 
-class Said(Struct, frozen=True):
-    """All that was said up to an answer, and the answer."""
-
-    messages: tuple[Message, ...]
-    size: int
-    """The bytes of its request."""
-
-
 class RecordedAnswer(NamedTuple):
     """A recorded request and its answer."""
 
@@ -92,19 +83,14 @@ class Continuations:
 
     def __init__(self, store: Store | None = None, *, max_bytes: int = MAX_BYTES) -> None:
         self._store = store
-        self._said: OrderedDict[tuple[str, str], Said] = OrderedDict()
-        self._bytes, self._max_bytes = 0, max_bytes
+        self._said = LruCache[tuple[str, str], tuple[Message, ...]](max_bytes)
 
     def keep(self, owner: str, said: Conversation, reply: ModelReply, size: int) -> None:
         """Remember an answer as its client read it; `size` is the bytes of its request."""
         id = id_of(reply)
         if not is_continuable(said) or not id:
             return
-        self._drop(owner, id)
-        self._said[owner, id] = Said((*said.messages, reply.message), size)
-        self._bytes += size
-        while self._bytes > self._max_bytes:
-            self._drop(*next(iter(self._said)))
+        self._said.put((owner, id), (*said.messages, reply.message), size)
 
     def recall_passed_on(self, owner: str, said: Conversation, number: int) -> None:
         """Remember the answers that a client goes on from, if they were recorded as they passed.
@@ -173,7 +159,7 @@ class Continuations:
         known = self._said.get((owner, id)) if id else None
         if known is not None:
             rest = {name: value for name, value in fields.items() if name != PREVIOUS}
-            messages = joined(known.messages, said.messages)
+            messages = joined(known, said.messages)
             return replace(said, messages=messages, extra={**said.extra, RESPONSES: rest})
         if not elsewhere:
             for name in (PREVIOUS, *ELSEWHERE):
@@ -200,13 +186,8 @@ class Continuations:
     def _item(self, owner: str, id: str) -> Sequence[Part]:
         """Return the parts of an item of an answer; none if it is not known."""
         known = self._said.get((owner, answer_with(id)))
-        parts = known.messages[-1].parts if known else ()
+        parts = known[-1].parts if known else ()
         return [part for part in parts if own_fields(part).get("id") == id]
-
-    def _drop(self, owner: str, id: str) -> None:
-        """Forget an answer, if it is here."""
-        known = self._said.pop((owner, id), None)
-        self._bytes -= known.size if known else 0
 
 
 def fields_of(said: Conversation) -> Mapping[str, Any]:

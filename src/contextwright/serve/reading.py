@@ -6,7 +6,6 @@ before is taken from the reading of that one.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from operator import eq
@@ -19,6 +18,7 @@ from msgspec.structs import replace
 from contextwright import formats
 from contextwright.errors import ContextwrightError, ParseError
 from contextwright.formats import api
+from contextwright.lru import LruCache
 from contextwright.messages.conversation import Conversation
 from contextwright.store.rows.places import Trail
 from contextwright.text.json import decode_json, decoder
@@ -65,8 +65,7 @@ class Readings:
     """Reads requests, and remembers the last of each client, session and model."""
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
-        self._known: OrderedDict[tuple[str, ...], Reading] = OrderedDict()
-        self._bytes, self._max_bytes = 0, max_bytes
+        self._known = LruCache[tuple[str, ...], Reading](max_bytes)
 
     def read(self, line: tuple[str, ...], format: str, fields: Mapping[str, Raw]) -> Reading:
         """Read a request; `line` is what the requests of one history have in common.
@@ -74,16 +73,12 @@ class Readings:
         Raises:
             ParseError: it cannot be read.
         """
-        before = self._known.pop(line, None)
-        self._bytes -= 0 if before is None else before.size
+        before = self._known.pop(line)
         try:
             reading = read(format, fields, before)
         except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
             raise ParseError(f"the body is not JSON: {error}") from error
-        self._known[line] = reading
-        self._bytes += reading.size
-        while self._bytes > self._max_bytes:
-            self._bytes -= self._known.popitem(last=False)[1].size
+        self._known.put(line, reading, reading.size)
         return reading
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from hashlib import blake2b
@@ -18,6 +17,7 @@ from msgspec.structs import replace
 
 from contextwright.errors import StoreError
 from contextwright.formats.gemini.write import STAND_IN
+from contextwright.lru import LruCache
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Message
 from contextwright.messages.parts import Opaque, Part, Text, Thinking, ToolCall
@@ -101,9 +101,8 @@ class Vault:
 
     def __init__(self, store: Store | None = None, most: int = MOST) -> None:
         self._store = store
-        self._most = most
-        self._parts: OrderedDict[tuple[str, ...], tuple[Part, ...]] = OrderedDict()
-        self._absent: OrderedDict[tuple[str, ...], None] = OrderedDict()
+        self._parts = LruCache[tuple[str, ...], tuple[Part, ...]](most)
+        self._absent = LruCache[tuple[str, ...], None](most)
         """Answers that are not in the store, by the place behind them: it tells them from others
         in the same place.
         """
@@ -143,19 +142,14 @@ class Vault:
         """Return an answer from memory; nothing if it is not there."""
         for key in reversed(gap.keys):
             name = (history.owner, history.format, key)
-            parts = self._parts.get(name, ())
+            parts = self._parts.get(name)
             if parts and same_answer(gap.message, parts):
-                self._parts.move_to_end(name)
                 return parts
         return ()
 
     def _remember(self, history: History, keys: Iterable[str], parts: tuple[Part, ...]) -> None:
         for key in keys:
-            name = (history.owner, history.format, key)
-            self._parts[name] = parts
-            self._parts.move_to_end(name)
-        while len(self._parts) > self._most:
-            self._parts.popitem(last=False)
+            self._parts.put((history.owner, history.format, key), parts)
 
     # --- from the store ----------------------------------------------------------------------
 
@@ -206,9 +200,7 @@ class Vault:
 
     def _note_absent(self, history: History, place: str) -> None:
         """Note that the store does not have the answer before a place."""
-        self._absent[history.owner, history.format, place] = None
-        while len(self._absent) > self._most:
-            self._absent.popitem(last=False)
+        self._absent.put((history.owner, history.format, place), None)
 
 
 def is_to_come(rows: Sequence[Found]) -> bool:

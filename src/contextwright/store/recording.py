@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import OrderedDict
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -13,6 +12,7 @@ from msgspec.structs import replace
 
 from contextwright.context.prompt import Pricers, Prompt, prompt_of
 from contextwright.context.receipt import Comparison
+from contextwright.lru import LruCache
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Message
 from contextwright.models import as_model
@@ -118,9 +118,9 @@ class RequestLog:
 
     def __init__(self, state: State, process: str) -> None:
         self.state, self.process = state, process
-        self.recent: OrderedDict[int, Recent] = OrderedDict()
-        self.recent_bytes = 0
-        self.newest: OrderedDict[tuple[str, ...], int] = OrderedDict()
+        self.recent = LruCache[int, Recent](MAX_RECENT_BYTES)
+        self.newest = LruCache[tuple[str, ...], int](MAX_LINES)
+        """The last finished request of each line."""
         """The last finished request of each client, session and model."""
         self.pricers = Pricers()
         self.compact: set[int] = set()
@@ -149,7 +149,7 @@ class RequestLog:
         if begun.place is not None:
             signatures.expect(connection, number, begun.place)
         if body is not None:
-            base = self.newest.get(line_of(record, begun.owner), 0)
+            base = self.newest.get(line_of(record, begun.owner)) or 0
             old = self._at_hand(base).bodies.request
             if old and bodies.add_difference(connection, number, "request", body, base, old):
                 self.compact.add(number)
@@ -179,7 +179,7 @@ class RequestLog:
         self._keep_at_hand(
             record.number, Recent.of(sent, prompt if prompt.is_whole else None, trail)
         )
-        self._keep_newest(line, record.number)
+        self.newest.put(line, record.number)
         if record.mode == "translated":
             signatures.finish(connection, record.number, ended.signed)
         conversation = None if target is None else target.number
@@ -288,7 +288,7 @@ class RequestLog:
     def _trail(self, ended: EndedRequest, line: tuple[str, ...]) -> Trail:
         """Return the places of what was said, from the last request of its line if it goes on."""
         said = () if ended.said is None else ended.said.messages
-        before = self._at_hand(self.newest.get(line, 0)).trail
+        before = self._at_hand(self.newest.get(line) or 0).trail
         if before is None or not before.leads_to(said):
             before = Trail(seed_of(ended))
         return before.followed_by(said[len(before.messages) :])
@@ -306,25 +306,11 @@ class RequestLog:
 
     def _at_hand(self, number: int) -> Recent:
         """Return an earlier request, if it is in memory."""
-        if number not in self.recent:
-            return NOTHING
-        self.recent.move_to_end(number)
-        return self.recent[number]
+        return self.recent.get(number) or NOTHING
 
     def _keep_at_hand(self, number: int, recent: Recent) -> None:
         """Keep a request in memory: the next one is stored as its difference to it."""
-        self.recent_bytes -= self.recent.pop(number, NOTHING).size
-        self.recent[number] = recent
-        self.recent_bytes += recent.size
-        while self.recent_bytes > MAX_RECENT_BYTES:
-            self.recent_bytes -= self.recent.popitem(last=False)[1].size
-
-    def _keep_newest(self, line: tuple[str, ...], number: int) -> None:
-        """Note the last finished request of a line."""
-        self.newest.pop(line, None)
-        self.newest[line] = number
-        if len(self.newest) > MAX_LINES:
-            self.newest.popitem(last=False)
+        self.recent.put(number, recent, recent.size)
 
 
 def seed_of(ended: EndedRequest) -> str:

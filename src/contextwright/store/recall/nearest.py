@@ -8,13 +8,13 @@ window shows them, and a search by words finds them.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 from heapq import nsmallest
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from contextwright.lru import LruCache
 from contextwright.recall.vectors.embedder import Embedder
 from contextwright.store.engines.base import Connection, Value
 from contextwright.store.recall import vectors
@@ -69,11 +69,8 @@ class Space:
 
     def __init__(self, embedder: Embedder, room: int = ROOM) -> None:
         self.embedder, self.room = embedder, room
-        self._kept: OrderedDict[tuple[int | str, int], Matrix | Pool] = OrderedDict()
+        self._kept: LruCache[tuple[int | str, int], Matrix | Pool] = LruCache(room)
         """By conversation or tenant, and embedder."""
-        self._sizes: dict[tuple[int | str, int], int] = {}
-        self._size = 0
-        """Bytes of all of them."""
         self._lock = Lock()
         self._results = ResultCache()
         # Several sections of a context ask the same question.
@@ -150,10 +147,10 @@ class Space:
     def forget(self, number: int | None) -> None:
         """Drop the vectors of a conversation, or of all."""
         with self._lock:
-            for key, kept in [*self._kept.items()]:
-                if number is None or key[0] == number or number in getattr(kept, "extents", ()):
-                    del self._kept[key]
-                    self._size -= self._sizes.pop(key)
+            for key in [*self._kept]:
+                extents = getattr(self._kept.get(key), "extents", ())
+                if number is None or key[0] == number or number in extents:
+                    self._kept.pop(key)
 
     # --- inside ------------------------------------------------------------------------------
 
@@ -223,12 +220,7 @@ class Space:
     def _keep(self, key: tuple[int | str, int], matrix: Matrix | Pool) -> None:
         """Cache a matrix, and drop the least recently used ones."""
         with self._lock:
-            self._kept[key] = matrix
-            self._kept.move_to_end(key)
-            self._size += matrix.size - self._sizes.get(key, 0)
-            self._sizes[key] = matrix.size
-            while self._size > self.room:
-                self._size -= self._sizes.pop(self._kept.popitem(last=False)[0])
+            self._kept.put(key, matrix, matrix.size)
 
 
 def hidden_of(connection: Connection, tenant: str) -> list[Place]:
