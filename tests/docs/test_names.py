@@ -13,6 +13,8 @@ import msgspec
 import pytest
 
 import contextwright as cw
+from contextwright.context.omission import OmissionNote
+from contextwright.sections import BuiltIn
 
 MODULES = (
     "ask",
@@ -63,6 +65,31 @@ SHAPES = {
     "WrittenSummary",
 }
 """What data of others are read into, to see whether they fit."""
+WRITTEN = [
+    cw.Author,
+    cw.Conversation,
+    cw.Media,
+    cw.Memory,
+    cw.Message,
+    cw.Opaque,
+    cw.Settings,
+    cw.Text,
+    cw.Thinking,
+    cw.Tool,
+    cw.ToolCall,
+    cw.ToolResult,
+    cw.messages.Reply,
+    cw.recall.Ranking,
+    cw.windows.Clearing,
+    cw.windows.FirstAndRecent,
+    cw.windows.KeepAll,
+    cw.windows.KeepRecent,
+    cw.windows.Layers,
+    cw.windows.Stepped,
+    OmissionNote,
+    *BuiltIn.__args__,
+]
+"""What files and stores hold."""
 LAZY = ("contextwright", "contextwright.batch", "contextwright.recall", "contextwright.store")
 
 
@@ -118,6 +145,14 @@ def below(kind: type[msgspec.Struct]) -> Iterator[type[msgspec.Struct]]:
         if home[0] == "contextwright" and home[1] not in PAYLOADS:
             yield inner
         yield from below(inner)
+
+
+@pytest.mark.parametrize("value", WRITTEN)
+def test_what_is_written_is_strict_and_says_no_more_than_it_must(
+    value: type[msgspec.Struct],
+) -> None:
+    config = value.__struct_config__
+    assert (config.forbid_unknown_fields, config.omit_defaults) == (True, True)
 
 
 def test_submodules_load_when_they_are_used() -> None:
