@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime
 
 from contextwright.errors import shown
 from contextwright.formats.base import Options
@@ -13,7 +12,7 @@ from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation, Settings
 from contextwright.messages.message import Message
 from contextwright.messages.parts import Extra, Media, Text, Thinking, ToolCall, ToolResult
-from contextwright.messages.times import read_time
+from contextwright.messages.times import read_iso, read_time
 from contextwright.models import Model
 from contextwright.text.json import json_text
 
@@ -150,11 +149,11 @@ def iso_time(spelling: str) -> str | None:
     Reads seconds since 1970 (Slack). A time without a zone is taken as UTC.
     """
     try:
-        moment = datetime.fromisoformat(spelling)
+        moment = read_iso(spelling)
     except ValueError:
         moment = read_time(spelling)
     else:
-        if moment.tzinfo and "T" in spelling:
+        if moment.tzinfo and "T" in spelling.upper():
             return spelling
         moment = read_time(spelling)
     return moment.isoformat().replace("+00:00", "Z") if moment else None

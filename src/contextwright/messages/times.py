@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 
 from contextwright.errors import UsageError, shown
 
 EARLIEST, LATEST = datetime(1, 1, 3, tzinfo=UTC), datetime(9999, 12, 29, tzinfo=UTC)
 """Every time zone can tell the times between these; others overflow in some."""
+LEAP_SECOND = re.compile(r"(?<=:\d\d):60")
 
 
 def read_time(spelling: str) -> datetime | None:
@@ -16,7 +18,7 @@ def read_time(spelling: str) -> datetime | None:
     A time without a zone is UTC. One at an end of the calendar is no time.
     """
     try:
-        moment = datetime.fromisoformat(spelling)
+        moment = read_iso(spelling)
     except ValueError:
         try:
             moment = datetime.fromtimestamp(float(spelling), UTC)
@@ -24,6 +26,18 @@ def read_time(spelling: str) -> datetime | None:
             return None
     moment = with_zone(moment)
     return moment if EARLIEST <= moment <= LATEST else None
+
+
+def read_iso(spelling: str) -> datetime:
+    """Parse ISO 8601, in lower case too, and a leap second as the second before it.
+
+    Raises:
+        ValueError: it is not ISO 8601.
+    """
+    try:
+        return datetime.fromisoformat(spelling)
+    except ValueError:
+        return datetime.fromisoformat(LEAP_SECOND.sub(":59", spelling.upper()))
 
 
 def with_zone(moment: datetime) -> datetime:
