@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from rich.console import Console
 
 import contextwright as cw
@@ -50,6 +50,16 @@ def test_system_text_is_whole_by_default() -> None:
     whole = "🧠 System: You're a helpful AI assistant named Aya. You help users with content..."
     assert show(lunch()).splitlines()[0] == whole
     assert show(lunch(), width=500) == show(lunch())
+    families = "ab👩\u200d👩\u200d👧cd"
+    assert show([cw.system(families)], width=4) == "🧠 System: ab..."
+    assert show([cw.system(families)], width=7) == "🧠 System: ab👩\u200d👩\u200d👧..."
+
+
+def test_aya_names_everybody() -> None:
+    """AYA-7, AYA-22."""
+    entries = json.loads(LUNCH)[1:2]
+    entries[0]["content"]["userid"] = "<@unknown>"
+    assert show(cw.parse(entries, "aya")).startswith("👤 User <@unknown> [Turn 0]\n🕐 ")
 
 
 def test_ascii_marks() -> None:
@@ -153,7 +163,7 @@ def test_ascii_marks() -> None:
             cw.user(
                 ["see", cw.Media("image", "image/png", "aGk=", name="a.png"), cw.Media("audio")]
             ),
-            "👤 User [Turn 0]\n> see\n+ image (image/png, a.png, 3 bytes)\n+ audio",
+            "👤 User [Turn 0]\n> see\n+ image (image/png, a.png, 2 bytes)\n+ audio",
             id="media",
         ),
         pytest.param(
@@ -236,12 +246,11 @@ def test_content_forges_nothing(conversation: cw.Conversation) -> None:
 
 
 @given(conversations)
+@example(cw.Conversation((cw.user("a\tb\n漢字\t"), cw.assistant("\t[bold]:fire:"))))
 def test_colour_changes_no_word(conversation: cw.Conversation) -> None:
     screen = io.StringIO()
     print_conversation(conversation, console=Console(file=screen, width=10))
-    assert screen.getvalue() == show(conversation).replace("\t", "        ") + "\n" or "\t" in show(
-        conversation
-    )
+    assert screen.getvalue() == show(conversation) + "\n"
 
 
 def test_colour() -> None:

@@ -19,12 +19,14 @@ from msgspec.structs import replace
 from contextwright.context.context import Context
 from contextwright.context.explain import Style as Look
 from contextwright.context.explain import explained
+from contextwright.formats.aya.check import NAME, UNKNOWN
 from contextwright.formats.aya.write import Turns
 from contextwright.formats.base import Options
 from contextwright.messages.conversation import Conversation, as_conversation
 from contextwright.messages.message import Author, Message
 from contextwright.messages.parts import Media, Opaque, Part, Text, Thinking, ToolCall, ToolResult
 from contextwright.messages.validation import naming_faults
+from contextwright.text.graphemes import cut
 from contextwright.text.json import encode_json, json_text
 from contextwright.text.terminal import safe
 
@@ -102,14 +104,15 @@ def print_conversation(
 ) -> None:
     """Print the conversation, in colour if the console has colours."""
     from rich.console import Console
-    from rich.text import Text as Styled
+    from rich.segment import Segment, Segments
 
     console = console or Console()
     for number, entry in enumerate(View(conversation, ascii=ascii, width=width).entries()):
-        styled = Styled("\n" if number else "")
-        for place, (style, text) in enumerate(entry):
-            styled.append(("\n" if place else "") + text, COLOURS[style])
-        console.print(styled, soft_wrap=True)
+        pieces = [Segment.line()] if number else []
+        for style, text in entry:
+            pieces += [Segment(text, console.get_style(COLOURS[style])), Segment.line()]
+        # Segments, because rich replaces the tabs of its texts.
+        console.print(Segments(pieces), end="", soft_wrap=True)
 
 
 def print_explanation(context: Context, *, console: Console | None = None) -> None:
@@ -147,6 +150,8 @@ class View:
         with naming_faults(given):
             self.messages = numbered(given.messages)
         self.marks = ASCII if ascii else Marks()
+        self.nobody = Author(UNKNOWN) if given.source == NAME else None
+        """Who speaks where no author is named: Aya's entries always name one."""
         self.width = width
         self.called = {
             call.id: call.name for message in self.messages for call in message.calls if call.id
@@ -177,7 +182,7 @@ class View:
             case "system":
                 return self.system_entry(message, parts)
             case "user":
-                who = f"{self.marks.user} User{speaker(message.author)}"
+                who = f"{self.marks.user} User{speaker(message.author or self.nobody)}"
                 return [*self.head(who, message), *self.spoken(parts)]
             case "assistant":
                 who = f"{self.marks.assistant} Assistant"
@@ -197,7 +202,7 @@ class View:
     def system_entry(self, message: Message, parts: list[Part]) -> list[Line]:
         words = "\n".join(part.text or "" for part in parts if isinstance(part, Text | Opaque))
         if self.width is not None and len(words) > self.width:
-            words = words[: self.width] + "..."
+            words = cut(words, self.width) + "..."
         title = f"{self.marks.system} System{remarks(message)}: "
         lines = list(block("head", title, words, "   "))
         others = [part for part in parts if not isinstance(part, Text | Opaque)]
@@ -344,7 +349,7 @@ def remarks(message: Message) -> str:
 
 def described(media: Media) -> str:
     """Describe media in a few words."""
-    size = f"{len(media.data) * 3 // 4:,} bytes" if media.data else None
+    size = f"{len(media.data.rstrip('=')) * 3 // 4:,} bytes" if media.data else None
     facts = (media.mime, media.name, size, media.url, media.file_id)
     listed = ", ".join(fact for fact in facts if fact)
     return f"{media.kind} ({listed})" if listed else media.kind

@@ -98,6 +98,11 @@ def test_what_the_example_says() -> None:
             id="an error",
         ),
         pytest.param(
+            [entry(0, "assistant", {"toolCall": "x", "result": "ok", "is_error": False})],
+            id="no error, and it says so",
+        ),
+        pytest.param([{**said(0), "timestamp": "2016-12-31t23:59:60z"}], id="AYA-13 a leap second"),
+        pytest.param(
             [did(0, "postMessage", text="hi", result="an argument")],
             id="reply tools have no result",
         ),

@@ -240,8 +240,10 @@ def call_parts(name: str, fields: dict[str, Any], position: int) -> list[Part]:
     results: list[Part] = []
     if name not in REPLY_TOOLS and "result" in fields:
         value = fields.pop("result")
-        failed = type(fields.get("is_error")) is bool and fields.pop("is_error")
         recorded: Extra = {NAME: {"result": value}}
+        failed = False
+        if type(fields.get("is_error")) is bool:
+            failed = recorded[NAME]["is_error"] = fields.pop("is_error")
         results.append(ToolResult(id, as_result(value), name, failed, recorded))
     nested = fields.get("arguments")
     if len(fields) == 1 and isinstance(nested, dict):

@@ -198,8 +198,8 @@ class Writer:
             content.update(call.arguments)
         if result is not None:
             content["result"] = written_result(result)
-            if result.is_error:
-                content["is_error"] = True
+            if result.is_error or "is_error" in result.extra.get(NAME, {}):
+                content["is_error"] = result.is_error
         return content
 
 
