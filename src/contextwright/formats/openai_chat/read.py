@@ -26,7 +26,7 @@ from contextwright.messages.parts import (
     ToolCall,
     ToolResult,
 )
-from contextwright.text.json import encode_json
+from contextwright.text.json import json_text
 from contextwright.wire.shapes import objects_in
 
 __all__ = ["message_of"]
@@ -265,7 +265,10 @@ def result_of(
     given = entry.get("content")
     place = f"{path}.content"
     content: Any = given
-    if isinstance(given, list):
+    if isinstance(given, list) and is_data(cast("list[Any]", given)):
+        reader.repair("repair.content", place, "a list of data; sent as JSON text")
+        content = data_text(given, place, reader)
+    elif isinstance(given, list):
         pieces = tuple(pieces_of(cast("list[Any]", given), place, reader))
         one = pieces[0] if len(pieces) == 1 else None
         content = one.text if type(one) is Text and not one.extra else pieces or ""
@@ -277,13 +280,30 @@ def result_of(
         content = ""
     elif not isinstance(given, str | dict):
         reader.repair("repair.content", place, f"must be a string, not {shown(given)}")
-        content = encode_json(given).decode()
+        content = data_text(given, place, reader)
     elif isinstance(given, dict):
         reader.repair("repair.content", place, "an object; sent as JSON text")
     id = reader.optional_text(entry, "tool_call_id", path)
     name = entry.get("name")
     name = name if isinstance(name, str) else None
     return ToolResult(id, content, name, extra=keep_extra(reader.format, fields))
+
+
+def is_data(content: list[Any]) -> bool:
+    """Whether the list of a result holds values of the tool's own, not parts."""
+    return not all(
+        isinstance(item, str) or (isinstance(item, dict) and ("type" in item or "text" in item))
+        for item in content
+    )
+
+
+def data_text(value: Any, path: str, reader: Reader) -> str:
+    """Return a value of a tool's own as JSON text."""
+    try:
+        return json_text(value)
+    except TypeError:
+        reader.fault(path, f"must be JSON, not {shown(value)}")
+        return ""
 
 
 def pieces_of(content: list[Any], path: str, reader: Reader) -> Iterator[Text | Media | Opaque]:
