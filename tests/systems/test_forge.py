@@ -8,7 +8,7 @@ import contextwright as cw
 from contextwright.errors import BudgetError, UsageError
 from contextwright.formats.forge.format import Assistant, System, Tool, User
 from contextwright.messages.exchanges import match_results
-from contextwright.systems.forge import ConversationMemory, EstimateTokens
+from contextwright.systems.forge import ConversationMemory, EstimateTokens, validate_message
 
 CALL = '<tool>\n{"tool_name": "calculator", "arguments": {"a": 5}}\n</tool>'
 
@@ -190,3 +190,41 @@ def test_memory_keeps_system_question_and_limit(entries: list[dict[str, str]], l
     assert [m.text for m in memory.messages if m.role == "system"] == systems
     asked = [entry["content"] for entry in entries if entry["role"] == "user"]
     assert [m.text for m in memory.messages if m.role == "user"][-1:] == asked[-1:]
+
+
+def test_frg_18_and_30_white_space_is_content_and_counts() -> None:
+    memory = ConversationMemory(12)
+    memory.add(User(" " * 8))
+    memory.add(Assistant("\n\n\n\n"))
+    assert memory.entries == [User(" " * 8), Assistant("\n\n\n\n")]
+    assert memory.tokens == 11 == sum(map(EstimateTokens, memory.entries))
+    assert memory.add(User("Hello")) == (cw.user(" " * 8),)
+
+
+def test_messages_as_go_writes_them() -> None:
+    entry = {"Role": "user", "Content": "Hello"}
+    memory = ConversationMemory(100)
+    memory.add(entry)
+    assert memory.entries == [User("Hello")]
+    assert EstimateTokens(entry) == 5
+    assert cw.check([entry, {**entry, "Role": "system"}], "forge") == []
+
+
+@pytest.mark.parametrize(
+    ("message", "faults"),
+    [
+        pytest.param(cw.user("x"), [], id="text"),
+        pytest.param(cw.assistant(cw.ToolCall("add", {}, "1")), [], id="FRG-30 only a call"),
+        pytest.param(cw.tool_result("1", ""), [], id="an empty result names its tool"),
+        pytest.param(cw.user(""), ["content cannot be empty"], id="FRG-30"),
+    ],
+)
+def test_messages_of_ours_are_valid_as_forge_writes_them(
+    message: cw.Message, faults: list[str]
+) -> None:
+    assert validate_message(message) == faults
+
+
+def test_a_limit_is_not_negative() -> None:
+    with pytest.raises(UsageError, match=r"a limit of -5 tokens \(0 or more\)"):
+        ConversationMemory(-5)

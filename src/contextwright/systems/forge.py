@@ -11,7 +11,9 @@ from contextwright.context.recipe import Recipe
 from contextwright.context.recipe_files import find as find_recipe
 from contextwright.errors import BudgetError, UsageError, require
 from contextwright.formats.base import Options
+from contextwright.formats.forge import check
 from contextwright.formats.forge import format as forge
+from contextwright.formats.forge.check import fields_of
 from contextwright.formats.forge.format import (
     Assistant,
     System,
@@ -20,7 +22,6 @@ from contextwright.formats.forge.format import (
     from_wire,
     on_wire,
     parse_reply,
-    validate_message,
     validate_tool_call,
 )
 from contextwright.messages.changes import Change
@@ -71,9 +72,21 @@ def EstimateTokens(message: Message | Mapping[str, Any] | str) -> int:
         refuse_faults([message])
         entries = entries_of((message,)) or [User("")]  # an empty one is not written
         return sum(map(EstimateTokens, entries))
-    content = message.get("content") if isinstance(message, Mapping) else message
+    content = fields_of(message).get("content") if isinstance(message, Mapping) else message
     require(content, str, "content", "a message, or its text")
     return counter("forge")(cast("str", content))
+
+
+def validate_message(message: Message | Mapping[str, Any]) -> list[str]:
+    """Return Forge's errors for one message: its role, then its content.
+
+    A message of ours has those of the messages that Forge makes of it.
+    """
+    if not isinstance(message, Message):
+        return check.validate_message(message)
+    refuse_faults([message])
+    entries = entries_of((message,)) or [{**User(""), "role": message.role}]
+    return [fault for entry in entries for fault in check.validate_message(entry)]
 
 
 class ConversationMemory:
@@ -89,6 +102,8 @@ class ConversationMemory:
 
     def __init__(self, limit: int, *, estimator: str = "forge", strict: bool = False) -> None:
         require(limit, int, "a limit", "a number of tokens")
+        if limit < 0:
+            raise UsageError(f"a limit of {limit:,} tokens", hint="0 or more")
         require(estimator, str, "an estimator", "forge, forge-table …")
         self.limit = limit
         self.strict = strict

@@ -34,6 +34,13 @@ from samples.formats.forge import CALCULATOR, forge
         pytest.param(User("x"), [], id="nothing"),
         pytest.param({"role": "bot", "content": "x"}, ["invalid role: bot"], id="FRG-29"),
         pytest.param(User(""), ["content cannot be empty"], id="FRG-30"),
+        pytest.param(User(" \n"), [], id="FRG-30 white space is content"),
+        pytest.param({"Role": "user", "Content": "x"}, [], id="as Go writes it"),
+        pytest.param(
+            {"Role": "bot", "Content": ""},
+            ["invalid role: bot", "content cannot be empty"],
+            id="Go, both",
+        ),
         pytest.param(
             {"role": "x", "content": ""}, ["invalid role: x", "content cannot be empty"], id="both"
         ),

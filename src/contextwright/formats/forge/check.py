@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 from contextwright.errors import Problem, shown
@@ -11,17 +11,19 @@ from contextwright.messages.parts import ToolCall
 from contextwright.models import Model
 from contextwright.wire.shapes import json_problems
 
-__all__ = ["ROLES", "check", "validate_message"]
+__all__ = ["ROLES", "check", "fields_of", "validate_message"]
 
 ROLES = ("system", "user", "assistant", "tool")
 KNOWN = ("role", "content", "timestamp", "metadata")
+CAPITALS = {"Role": "role", "Content": "content"}
+"""Forge's struct has no JSON tags, so Go writes its keys capitalised."""
 BARE = 20
 """A result that is a single word of at most this many characters says too little."""
 
 
 def validate_message(message: Any) -> list[str]:
     """Return Forge's errors for one message: its role, then its content."""
-    fields = cast("dict[str, Any]", message) if isinstance(message, dict) else {}
+    fields = fields_of(message)
     role, content = fields.get("role"), fields.get("content")
     faults: list[str] = []
     if role not in ROLES:
@@ -48,7 +50,7 @@ def check(payload: Any, model: Model | None = None) -> list[Problem]:
     for index, message in enumerate(messages):
         place = f"{path}[{index}]"
         problems.extend(message_problems(message, place))
-        content = cast("dict[str, Any]", message).get("content") if role_of(message) else None
+        content = fields_of(message).get("content") if role_of(message) else None
         if not isinstance(content, str):
             continue
         if role_of(message) == "assistant":
@@ -67,11 +69,10 @@ def message_problems(message: Any, path: str) -> Iterator[Problem]:
     for fault in validate_message(message):
         field = "role" if fault.startswith("invalid role") else "content"
         yield Problem(f"forge.{field}", f"{path}.{field}", fault)
-    if isinstance(message, dict):
-        for name in cast("dict[str, Any]", message):
-            if name not in KNOWN:
-                text = "not a field of this format"
-                yield Problem("forge.extra", f"{path}.{name}", text, "warning")
+    for name in fields_of(message):
+        if name not in KNOWN:
+            text = "not a field of this format"
+            yield Problem("forge.extra", f"{path}.{name}", text, "warning")
 
 
 def result_problems(content: str, path: str, *, answers: bool) -> Iterator[Problem]:
@@ -85,4 +86,14 @@ def result_problems(content: str, path: str, *, answers: bool) -> Iterator[Probl
 
 
 def role_of(message: Any) -> Any:
-    return cast("dict[str, Any]", message).get("role") if isinstance(message, dict) else None
+    return fields_of(message).get("role")
+
+
+def fields_of(message: Any) -> dict[str, Any]:
+    """Return the fields of a message under Forge's names; none if it is not an object."""
+    if not isinstance(message, Mapping):
+        return {}
+    fields = cast("Mapping[str, Any]", message)
+    if "role" in fields:
+        return dict(fields)
+    return {CAPITALS.get(name, name): value for name, value in fields.items()}

@@ -16,7 +16,7 @@ import msgspec
 
 from contextwright.errors import ParseError, require, shown
 from contextwright.formats.base import Format
-from contextwright.formats.forge.check import ROLES, check, validate_message
+from contextwright.formats.forge.check import ROLES, check, fields_of, validate_message
 from contextwright.formats.forge.markup import result_of, result_text, text_of
 from contextwright.formats.forge.read import NAME, Scan, scan, validate_tool_call
 from contextwright.formats.forge.write import REPLY_TOOLS, Entry, from_wire, on_wire, render
@@ -42,8 +42,6 @@ __all__ = [
 ]
 
 FIELDS = ("role", "content")
-CAPITALS = {"Role": "role", "Content": "content"}
-"""Forge's struct has no JSON tags, so Go writes its keys capitalised."""
 
 replace = msgspec.structs.replace
 
@@ -97,8 +95,7 @@ def parse(data: Any, strict: bool = False) -> Conversation:
 
 def message_of(entry: Entry, path: str, reader: Reader) -> Message:
     """Read one message. Its calls and results are not matched yet."""
-    if "role" not in entry:
-        entry = {CAPITALS.get(name, name): value for name, value in entry.items()}
+    entry = fields_of(entry)
     role, content = entry.get("role"), entry.get("content")
     if role not in ROLES:
         reader.fault(f"{path}.role", f"invalid role: {shown(role)}")

@@ -63,6 +63,8 @@ def joined(parts: Iterable[Part], *, tagged: bool = False) -> str:
                 piece = call_text(part)
             case _:  # results have their own messages, and the rules remove everything else
                 continue
+        if not piece:
+            continue
         if pieces:
             pieces.append("\n" if thought and isinstance(part, Thinking) else "\n\n")
         thought = isinstance(part, Thinking)

@@ -60,7 +60,6 @@ TRAITS = Traits(
     format=NAME,
     # a result names its tool on its first line
     tool_names=Spelling(allowed=r"!-~\u00a1-\U0010ffff"),
-    blank_text=False,
     supports_media=no_media,
     supports_thinking=lambda thinking, model: not thinking.redacted,
 )
@@ -95,6 +94,9 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
     origins: list[int] = []
     for place, message in draft:
         entries = entries_of(message, called, path_to(place), changes)
+        if not all(entry["content"] for entry in entries):
+            entries = [entry for entry in entries if entry["content"]]
+            changes.append(Change("loss.blank", path_to(place), "content cannot be empty"))
         messages.extend(entries)
         origins.extend([place.origin] * len(entries))
     extra = conversation.extra.get(NAME)
@@ -181,7 +183,8 @@ def spoken(message: Message, parts: list[Part], path: str, changes: list[Change]
     if message.role == "assistant":
         content = assistant_content(message.with_parts(parts), path, changes)
     else:
-        content = "\n\n".join(part.text for part in parts if isinstance(part, Text))
+        said = (part.text for part in parts if isinstance(part, Text))
+        content = "\n\n".join(words for words in said if words)
     return {"role": message.role, "content": content}
 
 
