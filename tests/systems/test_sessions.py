@@ -197,6 +197,19 @@ def test_files_that_are_no_session_are_said_and_passed_over(tmp_path: Path) -> N
     assert [each.id for _, each in sessions.all()] == ["s1"]
     assert [change.code for change in sessions.changes] == ["loss.file"] * 3
     assert sessions.find("secret") is None
+    assert len(sessions.changes) == 3
+
+
+def test_what_a_file_cannot_hold_is_reported_once(tmp_path: Path) -> None:
+    sessions = Sessions(tmp_path)
+    said = [cw.Thinking("Hm."), "Look:", cw.ToolCall("ls", {}, "1")]
+    asked = sessions.added(sessions.open("s1"), cw.user("What is here?"), cw.assistant(said))
+    for _ in range(2):
+        sessions.save(asked, now=NOW)
+    assert [f"{change.code} {change.path}" for change in sessions.changes] == [
+        "loss.thinking messages[1].parts[0]",
+        "loss.structure messages[1].parts[2]",
+    ]
 
 
 def test_p42_16_a_session_goes_on_by_its_id(tmp_path: Path) -> None:

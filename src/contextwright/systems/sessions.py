@@ -65,7 +65,8 @@ class Sessions:
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder).expanduser()
         self.changes: list[Change] = []
-        """Files that were not sessions, and an index that could not be written."""
+        """Files that were not sessions, what a file could not hold, an index that could not be
+        written; each once."""
 
     def find(self, id: str) -> Conversation | None:
         """Return the session with that id; of several files, the one with the most messages."""
@@ -108,16 +109,23 @@ class Sessions:
         said = written is None or stamped.messages != written.messages
         if said and "last_activity" in fields_of(session):
             stamped = with_fields(stamped, last_activity=now.isoformat())
-        payload = render(stamped, FORMAT).payload
+        rendered = render(stamped, FORMAT)
+        for change in rendered.changes:
+            self.report(change)
         path = known.path if known else self.free_path(created, slug_of(session))
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, msgspec.json.format(encode_json(payload), indent=2))
+        write_whole(path, msgspec.json.format(encode_json(rendered.payload), indent=2))
         if known and fullness(stamped) < known.fullness:
             self.remove_copies(id, path)
         if self.folder.name == PLACE:
             listed[id] = listed_as(path, stamped)
             self.write_index(index_of(listed.values(), now))
         return path
+
+    def report(self, change: Change) -> None:
+        """Add a change, unless it was reported before."""
+        if change not in self.changes:
+            self.changes.append(change)
 
     def remove_copies(self, id: str, path: Path) -> None:
         """Remove other files of a session: a more complete one would restore deleted messages."""
@@ -132,7 +140,7 @@ class Sessions:
             write_whole(self.folder.parent / INDEX, text)
         except OSError as error:
             reason = f"not written: {error.strerror}"
-            self.changes.append(Change("loss.index", INDEX, reason))
+            self.report(Change("loss.index", INDEX, reason))
 
     def listed(self) -> dict[str, SessionListing]:
         """Return the sessions by id, each with its most complete file, from the files alone.
@@ -153,12 +161,12 @@ class Sessions:
         root = self.folder.resolve()
         for path in sorted(self.folder.glob("*/session-*.json")):
             if not path.resolve().is_relative_to(root):
-                self.changes.append(Change("loss.file", path.name, "leads out of the folder"))
+                self.report(Change("loss.file", path.name, "leads out of the folder"))
                 continue
             try:
                 session = parse(read_document(path, limit=LARGEST), FORMAT)
             except ContextwrightError as error:
-                self.changes.append(Change("loss.file", shown(path.name), str(error)))
+                self.report(Change("loss.file", shown(path.name), str(error)))
                 continue
             yield path, session
 
