@@ -106,6 +106,39 @@ def test_what_is_answered(reply: cw.Reply | None, expected: str | None) -> None:
     assert cw.sections.ReplyTo().write(asked(reply_to=reply)) == expected
 
 
+WHOLE = "**Replying to**: Bob (ID: 111222333)\n**Original message**: Old words"
+
+
+@pytest.mark.parametrize(
+    ("parent", "reply", "expected"),
+    [
+        pytest.param({"message_id": 7}, cw.Reply("7"), WHOLE, id="GRY-15 by its id"),
+        pytest.param({"source": "telegram/5/7"}, cw.Reply("7"), WHOLE, id="GRY-15 imported"),
+        pytest.param(
+            {"message_id": 7},
+            cw.Reply("7", cw.Author("9", "Zed"), "As told"),
+            "**Replying to**: Zed (ID: 9)\n**Original message**: As told",
+            id="GRY-15 as told",
+        ),
+        pytest.param({"message_id": 7}, cw.Reply("7", BOB), WHOLE, id="GRY-15 the rest"),
+        pytest.param({"message_id": 8}, cw.Reply("7"), None, id="GRY-15 another"),
+        pytest.param({"message_id": 7, "chat_id": 2}, cw.Reply("7"), None, id="another chat"),
+    ],
+)
+def test_what_is_answered_is_found_in_the_history(
+    parent: dict[str, Any], reply: cw.Reply, expected: str | None
+) -> None:
+    own = {"chat_id": 1} if "source" in parent else {"chat_id": 1, "message_id": 9}
+    question = cw.user("coffee?", author=ALICE, reply_to=reply, meta=own)
+    history = [cw.user("Old words", author=BOB, meta=parent), cw.assistant("Hm."), question]
+    recipe = cw.Recipe(system=(cw.sections.ReplyTo(), "Be brief."))
+    context = recipe.build(history, model="gpt-4o")
+    heading = "## Reply Context\n"
+    assert context.sections.get("ReplyTo[0]") == (expected and heading + expected)
+    reason = {} if expected else {"ReplyTo[0]": "the message it answers is unknown"}
+    assert context.absent == reason
+
+
 @pytest.mark.parametrize(
     ("section", "expected"),
     [
@@ -200,8 +233,9 @@ def test_gry_47_what_the_history_says_is_not_recalled() -> None:
 def test_how_far_sections_look_back() -> None:
     """Whoever reads a history only in part has to know."""
     assert cw.Recipe(system=("x", cw.sections.Persona(), cw.Memories())).reach == 0
-    assert recipes.find("gryag").reach == 30
+    assert recipes.find("gryag").reach == 200
     assert cw.Recipe(system=(cw.sections.Transcript(100), cw.sections.PastExcerpts())).reach == 400
+    assert cw.Recipe(reply_media=True).reach == 200
 
 
 # A section of one's own, and one that fails

@@ -192,6 +192,26 @@ def test_a_block_too_long_loses_its_oldest_lines() -> None:
     assert "number 20" not in text
 
 
+def test_a_block_beyond_the_budget_keeps_what_fits_beside_the_rest() -> None:
+    """It is cut to what is left, and neither dropped nor kept at the cost of others."""
+    talk = [said(f"m{number} {'слово ' * 400}", number) for number in range(80)]
+    context = block([*talk, said("why?", 80)], "gryag")
+    assert list(context.sections) == [
+        "Persona[0]",
+        "CurrentTime[1]",
+        "CurrentUser[2]",
+        "Transcript[9]",
+    ]
+    lines = context.sections["Transcript[9]"].split("```\n")[1].splitlines()
+    kept = [line.partition(": m")[2].partition(" ")[0] for line in lines[:-1]]
+    assert kept == [str(number) for number in range(80 - len(kept), 80)]
+    assert 20 < len(kept) < 59
+    assert lines[-1].endswith(": why? [REPLY TO THIS]")
+    change = context.changes[0]
+    assert (change.code, change.path) == ("loss.section", "Transcript[9]")
+    assert change.reason.startswith("cut to its share of 7,")
+
+
 def test_gry_32_and_39_layers_and_the_question_once() -> None:
     talk = [said(f"m{number}", number) for number in range(40)]
     context = gryag.recipe("Гряг.").build(talk, model="gemini-3.8-flash", format="gryag", now=NOW)
@@ -242,3 +262,20 @@ def test_a_message_without_words_is_the_one_to_answer(
         if format == "gryag":
             assert context.payload["history"] == []
             assert "user_parts" in context.payload
+
+
+@pytest.mark.parametrize("switch", ["true", "false"])
+@pytest.mark.parametrize("back", [30, 199, 200])
+def test_a_store_looks_as_far_back_as_a_list(tmp_path: Path, back: int, switch: str) -> None:
+    """GRY-15, GRY-28: long messages, of which a window needs few."""
+    recipe = gryag.recipe("Гряг.", {"ENABLE_SYSTEM_CONTEXT_BLOCK": switch})
+    talk = [said(f"m{number} {'слово ' * 400}", number, PHOTO) for number in range(300)]
+    talk.append(said("why?", 300, reply_to=cw.Reply(str(300 - back))))
+    options: dict[str, Any] = {"model": "gemini-3.8-flash", "format": "gryag", "now": NOW}
+    built = recipe.build(talk, **options)
+    with cw.Store(tmp_path / "chat.db") as store:
+        chat = store.conversation("lunch")
+        chat.add(talk)
+        stored = chat.context(recipe, memories=cw.recall.MemoryList(), **options)
+    assert stored.payload == built.payload
+    assert ("## Reply Context" in built.payload["system_instruction"]) == (back < 200)

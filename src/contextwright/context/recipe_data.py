@@ -13,6 +13,7 @@ from contextwright.errors import UsageError, shown
 from contextwright.models import Model
 from contextwright.sections import Section
 from contextwright.sections.budget import as_section
+from contextwright.sections.replies import REPLY_REACH
 from contextwright.summaries.policy import SummaryPolicy
 from contextwright.tokens.count import Count
 from contextwright.windows.clearing import Clearing
@@ -114,4 +115,4 @@ class RecipeData(Struct, frozen=True, kw_only=True, omit_defaults=True):
     def reach(self) -> int:
         """Return the number of newest messages that its sections read, in any window."""
         sections = [as_section(section, index) for index, section in enumerate(self.system)]
-        return max((section.reach() for section in sections), default=0)
+        return max([REPLY_REACH * self.reply_media, *(section.reach() for section in sections)])

@@ -47,7 +47,7 @@ class SectionText(Struct, frozen=True):
     absence: str = ""
     """Why there are no words, if the section has none and did not fail."""
     failure: str = ""
-    """Why it failed, in one line; empty: it did not."""
+    """Why it failed or was cut, in one line; empty if neither."""
 
     @property
     def text(self) -> str:
@@ -175,9 +175,10 @@ class SectionWriter:
     def fill(self, name: str, room: int, kept: frozenset[int]) -> SectionText:
         """Ask a section that fills what is left, with what the window keeps."""
         written = self.write(name, room, kept)
-        return replace(
-            written, words=self._cut(self.sections[name], written, room)[len(written.heading) :]
-        )
+        words = self._cut(self.sections[name], written, room)[len(written.heading) :]
+        if words == written.words:
+            return written
+        return replace(written, words=words, failure=cut_reason(words, room))
 
 
 def cut_reason(text: str, room: int | None) -> str:

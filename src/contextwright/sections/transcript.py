@@ -14,9 +14,17 @@ from msgspec import Struct
 
 from contextwright.errors import UsageError
 from contextwright.messages.message import Message
-from contextwright.messages.parts import Media, Text
-from contextwright.messages.sender import META, format_metadata, metadata_of, number
+from contextwright.messages.parts import Media
+from contextwright.messages.sender import META, format_metadata, metadata_of
 from contextwright.sections.base import Section, SectionInput, Share, Volatility
+from contextwright.sections.replies import (
+    REPLY_REACH,
+    SPEAKERS,
+    answered,
+    is_shown,
+    named_by,
+    place_of,
+)
 from contextwright.text.quoting import one_line
 
 __all__ = ["Transcript", "reply_media"]
@@ -26,7 +34,6 @@ LONGEST = 1_000
 """Maximum characters of one line."""
 FENCE = "```"
 TRIGGER, CUE = "[REPLY TO THIS]", "[RESPOND]"
-SPEAKERS = {"user": "user", "assistant": "bot", "system": "system"}
 MARKS = ("Image", "Video", "Audio", "YouTube", "Document", "Attachment")
 YOUTUBE = ("youtube.com", "youtu.be")
 
@@ -49,6 +56,11 @@ class Transcript(
         if not FEWEST <= self.messages <= MOST:
             raise UsageError(f"a transcript has {FEWEST} to {MOST} messages, not {self.messages}")
 
+    @property
+    def fills(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Whether it gets all tokens that are left: unless it has a budget of its own."""
+        return self.budget is None
+
     def write(self, moment: SectionInput) -> str | None:
         """Write header, fence, lines, and the cue to answer."""
         if moment.question is None:
@@ -68,7 +80,7 @@ class Transcript(
         room = self.messages - 1
         shown = [
             place
-            for place in range(max(0, end - 4 * self.messages), end)
+            for place in range(max(0, len(messages) - self.reach()), end)
             if is_shown(messages[place])
         ][-room:]
         outside = None if target is not None else named_by(question)
@@ -92,7 +104,7 @@ class Transcript(
 
     def reach(self) -> int:
         """Return more than the number of lines, because not every message has one."""
-        return 4 * self.messages
+        return max(4 * self.messages, REPLY_REACH)
 
     def shorten(self, text: str, longest: int) -> str:
         """Keep the newest lines that fit, and always the last."""
@@ -103,45 +115,6 @@ class Transcript(
         while len(lines) > 1 and room < sum(map(len, lines)) + len(lines) - 1:
             lines.pop(0)
         return f"{head}{FENCE}\n" + "\n".join(lines) + f"\n{FENCE}{tail}"
-
-
-def place_of(messages: Sequence[Message], question: Message) -> int:
-    """Return the index of the question; after the last message if it is not among them."""
-    for place in range(len(messages) - 1, -1, -1):
-        if messages[place] is question:
-            return place
-    return len(messages)
-
-
-def named_by(question: Message) -> Message | None:
-    """Return the message that a question replies to, as far as the question describes it."""
-    reply = question.reply_to
-    if reply is None or not (reply.author or reply.excerpt or reply.media):
-        return None
-    words = (Text(reply.excerpt),) if reply.excerpt else ()
-    meta = {"message_id": number(reply.message_id)} if reply.message_id else {}
-    return Message("user", (*words, *reply.media), reply.author, meta=meta)
-
-
-def is_shown(message: Message) -> bool:
-    """Whether a message has a line: it is public, and not only tool calls."""
-    said = not message.parts or any(isinstance(part, Text | Media) for part in message.parts)
-    return said and message.role in SPEAKERS and message.visibility == "public"
-
-
-def answered(messages: Sequence[Message], question: Message) -> int | None:
-    """Return the index of the message that a question replies to, if it is among the newest."""
-    reply = question.reply_to
-    if reply is None or reply.message_id is None:
-        return None
-    chat = question.meta.get("chat_id")
-    end = place_of(messages, question)
-    for place in range(end - 1, max(-1, end - 4 * MOST), -1):
-        meta = messages[place].meta
-        same_chat = chat is None or str(meta.get("chat_id", chat)) == str(chat)
-        if same_chat and "message_id" in meta and str(meta["message_id"]) == reply.message_id:
-            return place if is_shown(messages[place]) else None
-    return None
 
 
 def reply_media(messages: Sequence[Message], question: Message) -> list[Media]:

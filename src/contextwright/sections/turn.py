@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from contextwright.errors import UsageError, shown
 from contextwright.sections.base import Section, SectionInput, Share, Volatility
+from contextwright.sections.replies import REPLY_REACH, replied_to
 from contextwright.text.quoting import one_line
 
 __all__ = ["CurrentTime", "CurrentUser", "ReplyTo"]
@@ -81,7 +82,7 @@ class CurrentUser(
 class ReplyTo(
     Section, Struct, frozen=True, tag="reply-to", forbid_unknown_fields=True, omit_defaults=True
 ):
-    """The message that the newest question replies to."""
+    """The message that the newest question replies to: as the question says, else as it is."""
 
     volatility: Volatility = "turn"
     priority: int = 40
@@ -90,7 +91,7 @@ class ReplyTo(
 
     def write(self, moment: SectionInput) -> str | None:
         """Write the author and an excerpt of the message replied to."""
-        reply = moment.question.reply_to if moment.question else None
+        reply = replied_to(moment.messages, moment.question) if moment.question else None
         if reply is None:
             return None
         lines: list[str] = []
@@ -102,5 +103,12 @@ class ReplyTo(
         return "\n".join(lines) or None
 
     def absence(self, moment: SectionInput) -> str:
-        """Return that the question is not a reply."""
-        return "the question answers no message" if moment.question else "there is no question"
+        """Return that the question is not a reply, or that nothing is known of the message."""
+        if moment.question is None:
+            return "there is no question"
+        known = moment.question.reply_to is None
+        return "the question answers no message" if known else "the message it answers is unknown"
+
+    def reach(self) -> int:
+        """Return the number of newest messages among which it looks for the one replied to."""
+        return REPLY_REACH

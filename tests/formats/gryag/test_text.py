@@ -159,6 +159,7 @@ CLEANED = {
     "GRY-51 two halves": ("[meta] [speaker id=1]chat_id=1 ok", "ok"),
     "GRY-51 one in another": ("[spea[speaker id=1]ker id=2] ok", "ok"),
     "GRY-51 made to deceive": ("[meta [meta " * 30 + "id=1]" * 60, ""),
+    "GRY-51 in capitals": ("[META] chat_id=5\n[Speaker id=5] Привіт", "Привіт"),
     "GRY-51 a line of pairs": ("Так.\nchat_id=-123 user_id=456\nОсь.", "Так.\nОсь."),
     "GRY-52 pairs in a sentence stay": ("if chat_id=5 then", "if chat_id=5 then"),
     "GRY-52 paragraphs stay": ("a\n\nb\n\n\nc", "a\n\nb\n\n\nc"),

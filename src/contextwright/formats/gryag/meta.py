@@ -20,6 +20,7 @@ __all__ = ["Sender", "clean_reply", "format_metadata", "metadata_of", "read_meta
 
 OPENINGS = ("[speaker ", "[meta ")
 """The openings of blocks that have their pairs inside the brackets."""
+LONGEST_OPENING = max(map(len, OPENINGS))
 MOST_PASSES = 8
 PLACEHOLDERS = frozenset(
     ("[generated_image]", "[image_generated]", "[attachment]", "[generated]", "[image]")
@@ -73,9 +74,9 @@ def beyond(text: str, start: int, letters: str) -> int:
 
 def read_block(text: str, start: int) -> Pairs | None:
     """Read the block that begins at a position, if there is one."""
-    if text.startswith(META, start):
+    if text[start : start + len(META)].lower() == META:
         return read_pairs(text, start + len(META))
-    if not text.startswith(OPENINGS, start):
+    if not text[start : start + LONGEST_OPENING].lower().startswith(OPENINGS):
         return None
     block = read_pairs(text, text.index(" ", start), "]")
     closed = text.startswith("]", block.end)
@@ -245,9 +246,10 @@ def clean_line(line: str) -> str:
 def clean_once(line: str) -> str:
     """Remove the blocks that the line holds now."""
     bare = line.strip()
-    if bare.lower() in PLACEHOLDERS or bare == META or is_pairs(bare):
+    lower = line.lower()
+    if lower.strip() in (*PLACEHOLDERS, META) or is_pairs(bare):
         return ""
-    if META not in line and not any(opening in line for opening in OPENINGS):
+    if META not in lower and not any(opening in lower for opening in OPENINGS):
         return line
     pieces: list[str] = []
     place = 0
