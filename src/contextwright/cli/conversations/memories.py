@@ -82,12 +82,14 @@ def memories(
     cw memories --kind fact --json
     """
     with existing(where) as store:
-        found = store.memories(about=about, kind=kind, scope=scope)
+        found = list(store.memories(about=about, kind=kind, scope=scope))
         if as_json:
             say_json([{"id": stored.id, "memory": stored.memory} for stored in found])
             return 0
         for stored in found:
             say(memory_line(stored))
+    if not found:
+        note("cw: no memories")
     return 0
 
 
