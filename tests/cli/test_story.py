@@ -19,7 +19,7 @@ add lunch - --author U2 --key once <<< "Me too."
 add lunch - --author U2 --key once <<< "Me too."
 append-stream <<< '{"conversation":"dinner","key":"k1","messages":[{"role":"user","content":"?"}]}'
 append-stream --replace-invalid <<< \
-'{"conversation":"tea","messages":[{"role":"user","content":"half \\ud83d"}]}'
+'{"conversation":"tea","messages":[{"role":"user","content":"zero \\u0000"}]}'
 append-stream <<< '[1]'
 append-stream <<< '{"conversation": "dinner", "key": "k3"}'
 import chat.json --as clock
