@@ -5,8 +5,9 @@ import io
 import json
 import re
 import zipfile
+from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from contextwright import importers
 from contextwright.cli import main
+from contextwright.errors import ParseError
 from profiles import BODY, examples
 from samples import exports
 
@@ -140,6 +143,26 @@ def test_a_damaged_file(
     told, again = json.loads(out), json.loads(outcome(*arguments)[1])
     assert (again["messages"], again["known"]) == (0, told["messages"] + told["known"])
     come_and_go(folder, store)
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_what_is_replaced_counts_once(source: str, tmp_path: Path) -> None:
+    kind, value = SOURCES[source]
+    file = tmp_path / f"file.{kind}"
+    counts: set[int] = set()
+    for *path, last in places(value):
+        holder = copied = deepcopy(value)
+        for key in path:
+            holder = holder[key]
+        if not isinstance(holder[last], str):
+            continue
+        holder[last] += "\ud800"
+        file.write_bytes(encoded(kind, copied))
+        with importers.open_files(file) as files, suppress(ParseError):  # of a role, say
+            for one in importers.read(files, source, replace=True):
+                deque(one.messages, 0)
+            counts.add(files.replaced)
+    assert counts == {1}
 
 
 def count_in_and_out(told: dict[str, Any], store: tuple[str, str]) -> None:

@@ -1,5 +1,6 @@
 """Logs of agents, data for training, and sessions of Port 42: whole outputs."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -146,6 +147,33 @@ def test_claude_code_subagents_are_conversations(tmp_path: Path) -> None:
     )
     found = [(one.id, one.agent, [m.text for m in one.messages]) for one in importers.read(path)]
     assert found == [("s", None, ["Begin", "Done."]), ("s-a1", "a1", ["Explore", "Found."])]
+
+
+def test_claude_code_counts_replacements_of_all_agents_once(tmp_path: Path) -> None:
+    path = write_lines(
+        tmp_path / "log.jsonl",
+        {"type": "summary", "summary": "\0"},
+        entry("1", None, "user", "Begin\ud800"),
+        entry("2", None, "user", "Explore\ud800", isSidechain=True, agentId="a1"),
+    )
+    with importers.open_files(path) as files:
+        found = [
+            (one.id, one.title, [message.text for message in one.messages])
+            for one in importers.read(files, "claude-code", replace=True)
+        ]
+        assert found == [("s", "\ufffd", ["Begin\ufffd"]), ("s-a1", None, ["Explore\ufffd"])]
+        assert files.replaced == 3
+
+
+def test_a_claude_code_log_that_grows_meanwhile_is_read_as_it_was(tmp_path: Path) -> None:
+    path = write_lines(tmp_path / "log.jsonl", entry("1", None, "user", "Begin"))
+    conversations = importers.read(path, "claude-code")
+    first = next(conversations)
+    with path.open("a", encoding="utf-8") as log:
+        log.write(json.dumps(entry("2", None, "user", "More", isSidechain=True)) + "\n")
+        log.write('{"type": "assis')
+    assert [message.text for message in first.messages] == ["Begin"]
+    assert list(conversations) == []
 
 
 def test_claude_code_prompts_taken_back_are_hidden(tmp_path: Path) -> None:

@@ -21,7 +21,9 @@ from contextwright.documents.faults import without_bad_text
 from contextwright.documents.read import (
     CHUNK,
     DOCUMENT_LIMIT,
+    ReadLine,
     decode,
+    decode_line,
     lines_of,
     standard_input,
     too_large,
@@ -73,6 +75,13 @@ class Files:
         self.replaced += found
         return mended
 
+    @contextmanager
+    def ahead(self) -> Generator[None]:
+        """Read what will be read again: neither its replacements nor its bytes count yet."""
+        replaced, past = self.replaced, self.past
+        yield
+        self.replaced, self.past = replaced, past
+
     def shown(self, name: str) -> str:
         """Return the name of a member for errors."""
         return name if self.label == name else f"{self.label}: {name}"
@@ -110,10 +119,14 @@ class Files:
                 raise too_large("document", DOCUMENT_LIMIT, line=None)
             return decode(self.mend(data))
 
-    def lines(self, name: str) -> Iterator[tuple[int, Any]]:
+    def line(self, data: bytes, number: int) -> Any:
+        """Return the JSON value of a line; the error if it is not valid."""
+        return decode_line(self.mend(data), number)
+
+    def lines(self, name: str, read: ReadLine | None = None) -> Iterator[tuple[int, Any]]:
         """Yield the JSON value of each line of a member; the first bad line raises."""
         with self.open(name) as stream:
-            for number, value in lines_of(stream, mend=self.mend):
+            for number, value in lines_of(stream, read or self.line):
                 if isinstance(value, ParseError):
                     raise value
                 yield number, value

@@ -26,8 +26,10 @@ __all__ = [
     "DOCUMENT_LIMIT",
     "LINE_LIMIT",
     "Mend",
+    "ReadLine",
     "Source",
     "decode",
+    "decode_line",
     "lines_of",
     "read_bytes",
     "read_document",
@@ -41,6 +43,9 @@ Source: TypeAlias = str | Path | bytes
 
 Mend: TypeAlias = Callable[[bytes], bytes]
 """Replaces text that JSON may not hold before it is read."""
+
+ReadLine: TypeAlias = Callable[[bytes, int], Any]
+"""Returns the value of a line, given with its number; the `ParseError` if it cannot be read."""
 
 NESTING = frozenset((dict, list))
 
@@ -101,17 +106,17 @@ def read_lines(source: Source, *, limit: int = LINE_LIMIT) -> Iterator[tuple[int
 
 
 def lines_of(
-    stream: BinaryIO, *, limit: int = LINE_LIMIT, mend: Mend | None = None
+    stream: BinaryIO, read: ReadLine | None = None, *, limit: int = LINE_LIMIT
 ) -> Iterator[tuple[int, Any]]:
-    """Yield what `read_lines` does, from an open stream; `mend` may change each line first."""
-    number = 0
+    """Yield what `read_lines` does, from an open stream; `read` may decode lines otherwise."""
+    read, number = read or decode_line, 0
     while line := stream.readline(limit + 1):
         number += 1
         if len(line) > limit and not line.endswith(b"\n"):
             yield number, too_large("line", limit, line=number)
             skip_line(stream)
         elif line.strip():
-            yield number, decode_line(mend(line) if mend else line, number)
+            yield number, read(line, number)
 
 
 def decode(data: bytes, *, first_line: int = 1) -> Any:

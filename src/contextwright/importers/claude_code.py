@@ -10,12 +10,13 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator
 from math import inf
-from typing import Any
+from typing import Any, TypedDict
 
 import msgspec
 from msgspec import Struct
 
 from contextwright.documents.files import Files
+from contextwright.documents.read import ReadLine
 from contextwright.errors import ParseError, shown
 from contextwright.formats.anthropic.read import part_of
 from contextwright.formats.reader import Reader
@@ -30,6 +31,7 @@ from contextwright.importers.base import (
 )
 from contextwright.messages.message import Message
 from contextwright.messages.parts import Part, Text, ToolResult
+from contextwright.text.json import decoder
 from contextwright.wire.values import is_list, is_object
 
 __all__ = ["IMPORTER"]
@@ -43,6 +45,9 @@ READ = (
 )  # fmt: skip
 ABOUT = ("cwd", "version", "gitBranch")
 MOST_AGENTS = 100
+"""An agent's place has to fit into a byte."""
+UNREAD = object()
+"""Stands for the line of another agent."""
 
 
 def read(files: Files, options: ReadOptions) -> Iterator[Imported]:
@@ -57,7 +62,10 @@ def read(files: Files, options: ReadOptions) -> Iterator[Imported]:
 
 
 class Log:
-    """One file, read once to learn its agents, then once for each agent."""
+    """One file, skimmed to learn its agents, then read once for each agent, which owns some lines.
+
+    So each line is decoded whole and checked once.
+    """
 
     def __init__(self, files: Files, name: str) -> None:
         self.files = files
@@ -67,30 +75,45 @@ class Log:
         self.about: dict[str, Any] = {}
         self.agents: dict[str, Retractions] = {}
         """The agents: the session itself, without a name, then its subagents."""
-        for number, fields in self.entries():
-            self.learn(fields, number)
+        self.owners = bytearray()
+        """For each line, the place of its agent; the first agent has what belongs to none."""
+        with files.ahead():
+            for number, fields in self.entries(self.skim):
+                self.learn(fields, number)
         if not self.agents:
             raise ParseError("no message is in it", file=files.shown(name))
 
-    def entries(self) -> Iterator[tuple[int, Fields]]:
-        """Yield the entries with their lines."""
-        for number, value in self.files.lines(self.name):
+    def entries(self, read: ReadLine) -> Iterator[tuple[int, Fields]]:
+        """Yield the entries with their lines; those that are read as `UNREAD` are left out."""
+        for number, value in self.files.lines(self.name, read):
+            if value is UNREAD:
+                continue
             try:
                 yield number, Fields(value)
             except ParseError as error:
                 raise error.within(line=number, file=self.files.shown(self.name)) from None
 
+    def skim(self, line: bytes, number: int) -> Any:
+        """Return what `learn` looks at, without building the rest of an entry."""
+        try:
+            return decode_facts(self.files.mend(line))
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return self.files.line(line, number)  # of another shape, or wrong
+
     def learn(self, fields: Fields, number: int) -> None:
         """Record the facts of an entry about the whole session."""
+        self.owners.extend(bytes(number + 1 - len(self.owners)))
         kind = str(fields.data.get("type"))
         if kind in TITLES:
             self.title = fields.data.get(TITLES[kind]) or self.title
         if kind not in SPOKEN:
             return
-        self.agents.setdefault(agent_of(fields), Retractions()).learn(fields, number)
+        agent = agent_of(fields)
+        self.agents.setdefault(agent, Retractions()).learn(fields, number)
         if len(self.agents) > MOST_AGENTS:
             message = f"more than {MOST_AGENTS} agents speak in it"
             raise ParseError(message, file=self.files.shown(self.name))
+        self.owners[number] = list(self.agents).index(agent)
         self.session = self.session or str(fields.data.get("sessionId") or "")
         self.about = self.about or {
             key: fields.data[key] for key in ABOUT if isinstance(fields.data.get(key), str)
@@ -115,9 +138,16 @@ class Log:
     def messages(self, agent: str, id: str, report: Report) -> Iterator[Message]:
         """Yield the messages of one agent, with replies joined."""
         held: Held | None = None
-        for number, fields in self.entries():
+        place = list(self.agents).index(agent)
+
+        def read_own(line: bytes, number: int) -> Any:
+            # A line that was added since the file was skimmed has no owner.
+            is_own = number < len(self.owners) and self.owners[number] == place
+            return self.files.line(line, number) if is_own else UNREAD
+
+        for number, fields in self.entries(read_own):
             try:
-                entry = self.entry(fields, agent, id, report)
+                entry = self.entry(fields, id, report)
             except ParseError as error:
                 raise error.within(line=number, file=self.files.shown(self.name)) from None
             if entry is None:
@@ -135,19 +165,50 @@ class Log:
         if held is not None:
             yield held.message
 
-    def entry(self, fields: Fields, agent: str, id: str, report: Report) -> Held | None:
-        """Read a message from an entry; None if it is not one, or is another agent's."""
+    def entry(self, fields: Fields, id: str, report: Report) -> Held | None:
+        """Read a message from an entry; None if it is not one."""
         kind = fields.maybe("type") or "entry without a type"
         if kind in SPOKEN:
-            return spoken(fields, id, report) if agent_of(fields) == agent else None
-        if agent != next(iter(self.agents)):  # report what belongs to no agent only once
-            return None
+            return spoken(fields, id, report)
         subtype = fields.maybe("subtype")
         if subtype == "compact_boundary":
             return Held("", boundary(fields, id))
         if kind not in TITLES:
             report.skip(f"{shown(kind)[1:-1]}{f' {shown(subtype)[1:-1]}' if subtype else ''}")
         return None
+
+
+class Block(TypedDict, total=False):
+    """A block of a message, as far as it is skimmed."""
+
+    type: Any
+
+
+class Spoken(TypedDict, total=False):
+    """A message, as far as it is skimmed."""
+
+    content: str | list[Block]
+
+
+class Facts(TypedDict, total=False):
+    """An entry, as far as it is skimmed: all that `Log.learn` looks at."""
+
+    type: Any
+    summary: Any
+    customTitle: Any
+    aiTitle: Any
+    sessionId: Any
+    cwd: Any
+    version: Any
+    gitBranch: Any
+    isSidechain: Any
+    agentId: Any
+    parentUuid: Any
+    isMeta: Any
+    message: Spoken
+
+
+decode_facts = decoder(Facts).decode
 
 
 class Held(Struct, frozen=True):

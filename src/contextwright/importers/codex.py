@@ -48,7 +48,8 @@ def read(files: Files, options: ReadOptions) -> Iterator[Imported]:
 
 def imported(files: Files, name: str) -> Imported:
     """Return one session: the facts of its first line, then its messages."""
-    first = next((value for _, value in files.lines(name)), None)
+    with files.ahead():
+        first = next((value for _, value in files.lines(name)), None)
     try:
         about = Fields(first)
         if about.maybe("type") == "session_meta":

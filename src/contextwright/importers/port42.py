@@ -44,7 +44,8 @@ def read(files: Files, options: ReadOptions) -> Iterator[Imported]:
     best: dict[str, Session] = {}
     stale: dict[str, list[Session]] = {}
     for name in session_files(files):
-        fields = fields_of(files, name)
+        with files.ahead():
+            fields = fields_of(files, name)
         id, session = fields.maybe("id") or name, ranked(fields, name)
         known = best.setdefault(id, session)
         if known is not session:
