@@ -241,7 +241,9 @@ class Document:
 
     def here(self) -> int:
         """Return the current line number."""
-        self.line += self.data.count(b"\n", self.counted, self.offset)
+        # An export is often one long line, and a search is many times as fast as a count.
+        if self.data.find(b"\n", self.counted, self.offset) >= 0:
+            self.line += self.data.count(b"\n", self.counted, self.offset)
         self.counted = self.offset
         return self.line
 

@@ -214,7 +214,7 @@ def read_plain(body: Object, format: str) -> Object:
     """Read the settings that need no translation, by our names."""
     table = TABLES[format]
     found: Object = {}
-    for name, kind in PLAIN.items():
+    for name, kind in PLAIN.items() if body else ():  # most data for training has no settings
         value = dig(body, table[name]) if name in table else None
         if value is None or (format, name) in BESIDE:
             continue

@@ -30,6 +30,8 @@ BODIES = {
 SHAPE = ("T-", "G-parts")
 """Prefixes of problems that concern a part by itself."""
 LARGEST = 1 << 40  # size limits of providers do not matter here
+ANSWERED = ToolResult(None)
+"""Stands for any result of a call, whose content would take memory."""
 
 
 class Inspection:
@@ -47,29 +49,33 @@ class Inspection:
         for index, message in enumerate(messages, start):
             parts = message.parts
             if len(parts) != 1 or type(parts[0]) is not Text:
-                for code, reason in self._faults(message, index):
-                    self._report.change(code, f"message {index + 1}", reason)
+                self._inspect(message, index)
             yield message
 
-    def _faults(self, message: Message, index: int) -> Iterator[tuple[str, str]]:
+    def _inspect(self, message: Message, index: int) -> None:
         for place, part in enumerate(message.parts):
             if type(part) is ToolResult:
-                yield from self._result(part, message)
+                self._result(part, message, index)
             elif type(part) is ToolCall:
-                yield from self._call(part, message, (index, place))
+                self._call(part, message, (index, place))
             elif type(part) is Media or type(part) is Opaque:
-                yield from self._piece(part, message.role)
+                self._piece(part, message.role, index)
 
-    def _piece(self, piece: Media | Opaque, role: str) -> Iterator[tuple[str, str]]:
+    def _report_at(self, index: int, code: str, reason: str) -> None:
+        self._report.change(code, f"message {index + 1}", reason)
+
+    def _piece(self, piece: Media | Opaque, role: str, index: int) -> None:
         if isinstance(piece, Opaque):
             problem = self._shape(piece, role)
             if problem:
-                yield "loss.part", problem
+                self._report_at(index, "loss.part", problem)
         elif piece.data is not None:
             if data_fault(piece.data, LARGEST):
-                yield "loss.media", f"the data of its {piece.kind} are not base64"
+                reason = f"the data of its {piece.kind} are not base64"
+                self._report_at(index, "loss.media", reason)
         elif not (piece.url or piece.file_id or piece.name):
-            yield "loss.media", f"its {piece.kind} has neither data nor an address"
+            reason = f"its {piece.kind} has neither data nor an address"
+            self._report_at(index, "loss.media", reason)
 
     def _shape(self, block: Opaque, role: str) -> str:
         """Return what a provider's check says about a block; each shape is checked once."""
@@ -80,30 +86,29 @@ class Inspection:
             self._shapes[kind] = shape_problem(block, role)
         return self._shapes[kind]
 
-    def _call(
-        self, call: ToolCall, message: Message, at: tuple[int, int]
-    ) -> Iterator[tuple[str, str]]:
+    def _call(self, call: ToolCall, message: Message, at: tuple[int, int]) -> None:
         if message.role != "assistant" or message.visibility != "public":
             return
         if call.id is not None and call.id in self._waiting.by_id:
-            yield "repair.id", "a call has the id of an earlier one"
+            self._report_at(at[0], "repair.id", "a call has the id of an earlier one")
         bare = ToolCall(call.name, {}, call.id)  # drop the arguments to save memory
         self._waiting.add(Answer(bare, at))
 
-    def _result(self, result: ToolResult, message: Message) -> Iterator[tuple[str, str]]:
+    def _result(self, result: ToolResult, message: Message, index: int) -> None:
         if isinstance(result.content, tuple):
             for piece in result.content:
                 if not isinstance(piece, Text):
-                    yield from self._piece(piece, message.role)
+                    self._piece(piece, message.role, index)
         if not self._pairs or message.visibility != "public":
             return
         answer = self._waiting.take(result)
         if answer is None:
-            yield "loss.orphan", "a result answers no call"
+            self._report_at(index, "loss.orphan", "a result answers no call")
             return
-        answer.result = ToolResult(None)  # answered; drop the content to save memory
+        answer.result = ANSWERED
         if result.call_id is None and result.name is None and answer.call.id is not None:
-            yield "repair.result", "a result without an id is taken as the oldest call's"
+            reason = "a result without an id is taken as the oldest call's"
+            self._report_at(index, "repair.result", reason)
 
 
 def shape_problem(block: Opaque, role: str) -> str:

@@ -175,6 +175,7 @@ def merge(report: Report, into: Report, id: str) -> None:
     for change in report.changes[: into.room]:
         path = f"{id}: {change.path}"
         into.changes.append(msgspec.structs.replace(change, path=path))
-    into.codes.update(report.codes)
+    if report.codes:  # as in few conversations
+        into.codes.update(report.codes)
     for reason, number in report.skipped.items():
         into.skip(reason, number)

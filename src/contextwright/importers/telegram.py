@@ -138,10 +138,11 @@ class Chat:
     def messages(self, chat: str, *, with_bot: bool) -> Iterator[Message]:
         """Yield the messages of a chat as they arrive; errors name the file."""
         with self.files.naming(self.name):
-            for _ in self.document.entries():
+            path = self.document.path
+            for number in self.document.entries():
                 self.document.peek()
                 line = self.document.here()
-                fields = Fields(self.document.value(), self.document.path)
+                fields = Fields(self.document.value(), f"{path}[{number}]")
                 try:
                     bot = f"user{chat}" if with_bot and self.options.me is None else None
                     message = message_of(fields, chat, bot, self.options)

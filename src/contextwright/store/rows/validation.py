@@ -83,6 +83,8 @@ def require_visible(name: str, what: str) -> None:
     Raises:
         UsageError: with the character and its position.
     """
+    if name.isascii():  # as nearly all names are: no such character is invisible
+        return
     for place, character in enumerate(name, 1):
         if character in FILLERS or (category(character) == "Cf" and character not in JOINERS):
             invisible = f"the invisible character U+{ord(character):04X}"
