@@ -101,6 +101,41 @@ def test_cb_8_one_row_may_hold_several_results(content: str | None, lost: bool) 
     ]
 
 
+@pytest.mark.parametrize("listed", [False, True])
+@pytest.mark.parametrize(
+    ("content", "written"),
+    [
+        ([{"title": "Ada"}, {"title": "Bob"}], '[{"title":"Ada"},{"title":"Bob"}]'),
+        ([1, None, [True]], "[1,null,[true]]"),
+        ([{"type": "text", "text": "found"}], "found"),
+        ({"hits": 2}, '{"hits":2}'),
+        (42, "42"),
+        (None, ""),
+    ],
+)
+def test_cb_7_a_result_is_text_whatever_the_tool_returned(
+    content: object, written: str, listed: bool
+) -> None:
+    result = {"tool_call_id": "c1", "content": content}
+    rows = [
+        row(1, "user", "go"),
+        row(2, "assistant", tool_calls=[call("c1", {})]),
+        row(3, "tool", tool_results=[result]) if listed else {"role": "tool", **result},
+    ]
+    context = ContextBuilder().context(rows)
+    assert context.payload["messages"][3] == {
+        "role": "tool",
+        "tool_call_id": "c1",
+        "content": written,
+    }
+    changed = not isinstance(content, list) or "type" not in str(content)
+    repaired = [change.path for change in context.changes if change.code == "repair.content"]
+    assert (
+        repaired
+        == ["messages[2].tool_results[0].content" if listed else "messages[2].content"] * changed
+    )
+
+
 def test_cb_4_10_12_the_oldest_exchanges_go_and_the_prompt_stays() -> None:
     rows: list[dict[str, Any]] = []
     for number in range(0, 40, 4):
@@ -113,11 +148,12 @@ def test_cb_4_10_12_the_oldest_exchanges_go_and_the_prompt_stays() -> None:
         ]
     rows.append(row(40, "user", "and now?"))
     whole = cw.parse(rows, "openai-chat").messages
+    last = {"role": "user", "content": "and now?"}
     for budget in range(60, 1_000, 13):
         context = ContextBuilder(budget=budget).context(rows)
         built = context.payload["messages"]
         assert built[0] == SYSTEM
-        assert built[-1] == {"role": "user", "content": "and now?"}
+        assert built[-1] == last
         assert built[1]["role"] != "tool"
         assert not cw.check(context.payload, "openai-chat")
         assert cw.count(context.payload, model="gpt-4o").most <= budget
@@ -127,7 +163,7 @@ def test_cb_4_10_12_the_oldest_exchanges_go_and_the_prompt_stays() -> None:
     assert len(ContextBuilder(budget=2_000).build(rows)) == 42
     with pytest.raises(BudgetError) as caught:
         ContextBuilder(budget=10).build(rows)
-    assert ContextBuilder(budget=caught.value.minimum).build(rows) == [SYSTEM, built[-1]]
+    assert ContextBuilder(budget=caught.value.minimum).build(rows) == [SYSTEM, last]
     with pytest.raises(BudgetError):
         ContextBuilder(budget=caught.value.minimum - 1).build(rows)
 
@@ -297,7 +333,7 @@ def test_cb_3_a_conversation_never_written_to_is_the_prompt_alone(tmp_path: Path
 
 
 def test_an_async_chat_is_awaited(tmp_path: Path) -> None:
-    async def built() -> list[list[LLMMessage]]:
+    async def built() -> list[list[dict[str, Any]]]:
         builder = ContextBuilder()
         async with cw.AsyncStore(tmp_path / "s.db") as store:
             chat = store.conversation("five")

@@ -32,6 +32,8 @@ FORMAT = "openai-chat"
 DEFAULT_PROMPT = "You are a helpful assistant."
 
 Row: TypeAlias = Mapping[str, Any]
+WireMessage: TypeAlias = dict[str, Any]
+"""A message as a client library takes it; `msgspec.convert` makes an `LLMMessage` of it."""
 Given: TypeAlias = Conversation | PricedHistory | Message | Iterable[Message] | Sequence[Row] | Row
 """Our messages, a Chat Completions body or its messages, or rows of 013's database."""
 
@@ -63,16 +65,17 @@ class ContextBuilder:
         self.recipe = replace(prompted, options=options, cache=prompted.cache and cache)
 
     @overload
-    def build(self, conversation: AsyncChat) -> Awaitable[list[LLMMessage]]: ...
+    def build(self, conversation: AsyncChat) -> Awaitable[list[WireMessage]]: ...
     @overload
-    def build(self, conversation: Given | Chat) -> list[LLMMessage]: ...
+    def build(self, conversation: Given | Chat) -> list[WireMessage]: ...
     def build(
         self, conversation: Given | Chat | AsyncChat
-    ) -> list[LLMMessage] | Awaitable[list[LLMMessage]]:
-        """Return the message array: the system prompt, then the messages in order.
+    ) -> list[WireMessage] | Awaitable[list[WireMessage]]:
+        """Return the message array: the system prompt, then the messages in order, as dicts.
 
-        Reads only the end of a store's conversation that fits. Await the result for a conversation
-        of an `AsyncStore`: `await builder.build(chat)`.
+        `msgspec.convert(array, list[LLMMessage])` makes typed values of them. Reads only the end of
+        a store's conversation that fits. Await the result for a conversation of an `AsyncStore`:
+        `await builder.build(chat)`.
         """
         from contextwright.store.aio import AsyncChat
 
@@ -80,7 +83,7 @@ class ContextBuilder:
             return self._build(conversation)
         return self.context(conversation).payload["messages"]
 
-    async def _build(self, chat: AsyncChat) -> list[LLMMessage]:
+    async def _build(self, chat: AsyncChat) -> list[WireMessage]:
         context = await self._context(chat)
         return context.payload["messages"]
 
