@@ -50,7 +50,7 @@ SENT = {
     "aya": ([], [RULE], ["assistant: "], ["user:  "]),  # an answer is a call of a reply tool
     "chatml": ([START], [RULE], [START, SAID], ["user:  "]),
     "contextwright": KEPT,
-    "forge": ([], [RULE], [SAID], []),
+    "forge": KEPT,
     "gemini": BEGUN,
     "gryag": KEPT,
     "openai-chat": ([START], [RULE], [SAID], ["user:  "]),

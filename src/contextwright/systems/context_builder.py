@@ -73,8 +73,8 @@ class ContextBuilder:
     ) -> list[WireMessage] | Awaitable[list[WireMessage]]:
         """Return the message array: the system prompt, then the messages in order, as dicts.
 
-        `msgspec.convert(array, list[LLMMessage])` makes typed values of them. Reads only the end of
-        a store's conversation that fits. Await the result for a conversation of an `AsyncStore`:
+        `msgspec.convert` makes an `LLMMessage` of each. Reads only the end of a store's
+        conversation that fits. Await the result for a conversation of an `AsyncStore`:
         `await builder.build(chat)`.
         """
         from contextwright.store.aio import AsyncChat
