@@ -3,6 +3,7 @@
 import json
 import threading
 from http.client import HTTPConnection
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -201,6 +202,19 @@ def test_a_recipe_keeps_a_budget() -> None:
             )
     assert answer.status == 200, answer.body
     assert "word word" not in str(server.bodies[0])
+
+
+def test_a_recipe_writes_its_system_text(tmp_path: Path) -> None:
+    recipe = tmp_path / "short.toml"
+    recipe.write_text('system = ["Be short."]')
+    with serving(said("Hello"), said("Hello")) as server:
+        route = settings_for("anthropic", server).routes[0]
+        short = GatewaySettings((msgspec.structs.replace(route, recipe=str(recipe)),))
+        with running(short, environment=ENVIRONMENT) as gateway:
+            for _ in range(2):
+                body = request_of("openai-chat", [cw.user("Hello")])
+                assert gateway.generate("openai-chat", body, model="any").status == 200
+    assert [body["system"][0]["text"] for body in server.bodies] == ["Be short."] * 2
 
 
 def test_a_client_of_gemini_that_asks_for_no_events_gets_a_list() -> None:

@@ -228,6 +228,8 @@ def test_p42_16_a_session_goes_on_by_its_id(tmp_path: Path) -> None:
     sessions.save(sessions.added(again, cw.assistant("Hi", sent_at=NOW)), now=NOW)
     assert len(sessions.open("s1").messages) == 2
     assert len(names(tmp_path)) == 1
+    path.write_text(json.dumps({name: idle[name] for name in idle if name != "state"}))
+    assert "state" not in sessions.open("s1").extra["port42"]
 
 
 def test_a_session_without_an_id_is_refused(tmp_path: Path) -> None:

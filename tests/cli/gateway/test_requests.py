@@ -95,7 +95,8 @@ def test_two_requests_are_compared(recorded: object, cw: Run) -> None:
     compared = json.loads(cw("diff", "2", "3", "--json").out)
     assert compared["first_difference"] == "messages[2]"
     assert compared["cause"] == "messages[2] changed"
-    assert "--model is missing" in only_line(cw("diff", "2").err)
+    for others in (["2"], ["2", "lunch"], ["1", "2", "3"]):
+        assert "--model is missing" in only_line(cw("diff", *others).err)
 
 
 def test_a_body_that_a_key_tore_apart_is_named(own_store: None, cw: Run) -> None:

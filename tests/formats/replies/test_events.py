@@ -1,10 +1,16 @@
-"""Arguments of a call reach a client while the provider still writes them."""
+"""What reaches a client while the provider still writes: arguments, and the ends of parts."""
 
 import json
 from typing import Any
 
 import contextwright as cw
-from contextwright.formats.replies.events import ArgumentsDelta, CallStart, PartEnd
+from contextwright.formats.replies.events import (
+    ArgumentsDelta,
+    CallStart,
+    PartEnd,
+    TextDelta,
+    ThinkingDelta,
+)
 from contextwright.formats.replies.streams import read_stream
 
 
@@ -44,4 +50,36 @@ def test_arguments_come_piece_by_piece() -> None:
         ArgumentsDelta(0, ": 1}"),
         PartEnd(0, call),
         PartEnd(1, cw.Opaque("anthropic", searched)),
+    ]
+
+
+def test_a_part_of_chat_ends_where_another_begins() -> None:
+    call = {"index": 0, "id": "c", "function": {"name": "f", "arguments": "{}"}}
+    deltas = [
+        {"reasoning_content": "Hm"},
+        {"refusal": "I "},
+        {"refusal": "cannot"},
+        {"content": "So"},
+        {"tool_calls": [call]},
+    ]
+    lines = [json.dumps({"choices": [{"index": 0, "delta": delta}]}) for delta in deltas]
+    stream = "".join(f"data: {line}\n\n" for line in [*lines, "[DONE]"]).encode()
+    kinds = (ThinkingDelta, TextDelta, CallStart, PartEnd)
+    events = [event for event in read_stream([stream], "openai-chat") if isinstance(event, kinds)]
+    thought, refused, said, called = (one.part for one in events if isinstance(one, PartEnd))
+    assert isinstance(thought, cw.Thinking)
+    assert (refused, said) == (
+        cw.Text("I cannot", {"openai-chat": {"type": "refusal"}}),
+        cw.Text("So"),
+    )
+    assert events == [
+        ThinkingDelta(0, "Hm", slot="openai-chat/reasoning_content"),
+        PartEnd(0, thought),
+        TextDelta(1, "I ", refusal=True),
+        TextDelta(1, "cannot", refusal=True),
+        PartEnd(1, refused),
+        TextDelta(2, "So"),
+        PartEnd(2, said),
+        CallStart(3, "f", "c"),
+        PartEnd(3, called),
     ]
