@@ -193,3 +193,19 @@ def test_wrong_fields_of_a_message_are_refused(wrong: dict[str, Any]) -> None:
 )
 def test_a_whole_reply_is_told_from_a_message(entry: Any, expected: bool) -> None:
     assert is_reply(entry) is expected
+
+
+def test_replies_may_stand_among_messages() -> None:
+    said = {"role": "assistant", "content": "Soup."}
+    chat = {"id": "x", "object": "chat.completion", "choices": [{"index": 0, "message": said}]}
+    whole = {"type": "message", "role": "assistant", "content": [{"type": "text", "text": "Yes."}]}
+    whole["stop_reason"] = "end_turn"
+    entries = [cw.user("Lunch?"), chat, {"role": "user", "content": "Sure?"}, whole, cw.user("Ok.")]
+    context = cw.build(entries, cw.Recipe(), model="gpt-4o")
+    assert context.payload["messages"] == [
+        {"role": "user", "content": "Lunch?"},
+        said,
+        {"role": "user", "content": "Sure?"},
+        {"role": "assistant", "content": "Yes."},
+        {"role": "user", "content": "Ok."},
+    ]

@@ -325,3 +325,64 @@ def test_every_setting_of_every_family() -> None:
                 ]
                 lines += [f"  {change}" for change in rendered.changes]
     compare("settings", "\n".join(lines))
+
+
+ALL: dict[str, dict[str, Any]] = {
+    "anthropic": {
+        "max_tokens": 5_000,
+        "temperature": 0.5,
+        "top_p": 0.9,
+        "top_k": 40,
+        "stop_sequences": ["END", "STOP"],
+        "thinking": {"type": "enabled", "budget_tokens": 2_048, "display": "summarized"},
+        "tools": [{"name": "f", "input_schema": {"type": "object"}}],
+        "tool_choice": {"type": "tool", "name": "f", "disable_parallel_tool_use": True},
+        **STRUCTURED["anthropic"],
+    },
+    "gemini": {
+        "generationConfig": {
+            "maxOutputTokens": 5_000,
+            "temperature": 0.5,
+            "topP": 0.9,
+            "topK": 40,
+            "seed": 7,
+            "presencePenalty": 0.1,
+            "frequencyPenalty": 0.2,
+            "stopSequences": ["END", "STOP"],
+            "thinkingConfig": {"thinkingBudget": 2_048, "includeThoughts": True},
+            **STRUCTURED["gemini"]["generationConfig"],
+        },
+        "tools": [{"functionDeclarations": [{"name": "f"}]}],
+        "toolConfig": {"functionCallingConfig": {"mode": "ANY", "allowedFunctionNames": ["f"]}},
+    },
+    "openai-chat": {
+        "max_completion_tokens": 5_000,
+        "temperature": 0.5,
+        "top_p": 0.9,
+        "seed": 7,
+        "presence_penalty": 0.1,
+        "frequency_penalty": 0.2,
+        "stop": ["END", "STOP"],
+        "reasoning_effort": "high",
+        "parallel_tool_calls": False,
+        "tools": [{"type": "function", "function": {"name": "f"}}],
+        "tool_choice": {"type": "function", "function": {"name": "f"}},
+        **STRUCTURED["openai-chat"],
+    },
+    "openai-responses": {
+        "max_output_tokens": 5_000,
+        "temperature": 0.5,
+        "top_p": 0.9,
+        "reasoning": {"effort": "high", "summary": "auto"},
+        "parallel_tool_calls": False,
+        "tools": [{"type": "function", "name": "f"}],
+        "tool_choice": {"type": "function", "name": "f"},
+        **STRUCTURED["openai-responses"],
+    },
+}
+"""Every setting that an API has in common with another."""
+
+
+def test_all_settings_are_read() -> None:
+    read = {name: cw.parse(body(name, **fields), name).settings for name, fields in ALL.items()}
+    compare("settings-read", {name: msgspec.to_builtins(one) for name, one in read.items()})

@@ -218,3 +218,8 @@ def test_any_value_can_be_checked(value: Any, model: str) -> None:
 def test_the_words_of_every_problem() -> None:
     payloads = [*(payload for _, payload, _ in REFUSED), *(payload for _, payload in WARNED)]
     compare_problems("openai-chat", ((payload, None) for payload in payloads))
+
+
+def test_one_message_that_says_json_is_enough() -> None:
+    asked = body(system("Write JSON."), user("list it"), response_format={"type": "json_object"})
+    assert cw.check(asked, "openai-chat") == []
