@@ -217,6 +217,16 @@ def test_chatgpt_of_a_wrong_shape(tmp_path: Path, data: Any, message: str) -> No
     assert str(caught.value).startswith(str(tmp_path / "x.json"))
 
 
+def test_a_circle_apart_from_the_branch_of_chatgpt_is_left_out_and_said(tmp_path: Path) -> None:
+    circle = (node("a", "b", "user", "1"), node("b", "a", "assistant", "2"))
+    data = chatgpt(*circle, node("u", None, "user", "3"))
+    path = write_json(tmp_path / "x.json", data)
+    skipped = {"on another branch (edited or regenerated)": 2}
+    assert reports(path) == [{"skipped": skipped, "changes": []}]
+    with pytest.raises(ParseError, match=r"mapping\.a\.parent: a message is its own ancestor"):
+        read(path, branches=True)
+
+
 # --- Claude ------------------------------------------------------------------------------------
 
 

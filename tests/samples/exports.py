@@ -51,7 +51,7 @@ def write_zip(path: Path, members: dict[str, Any]) -> Path:
 # --- one export of each kind -------------------------------------------------------------------
 
 
-def node(id: str, parent: str | None, role: str | None = None, *parts: Any, **fields: Any) -> Any:
+def node(id: str, parent: str | None, role: Any = None, *parts: Any, **fields: Any) -> Any:
     """A node of a ChatGPT mapping."""
     content = fields.pop("content", {"content_type": "text", "parts": list(parts)})
     author = {"role": role, "name": fields.pop("name", None), "metadata": {}}

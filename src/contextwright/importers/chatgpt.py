@@ -69,12 +69,15 @@ def conversations(fields: Fields, branches: bool) -> Iterator[Imported]:
     main = tree.branch(tree.current(report))
     placed: dict[str, tuple[str, int]] = {}
     messages = Branch(tree, id, report).messages(main, placed)
-    others = [leaf for leaf in tree.leaves() if leaf not in placed]
-    if others and not branches:
-        report.skip("on another branch (edited or regenerated)", tree.unseen(placed))
+    unseen = tree.unseen(placed)
+    if unseen and not branches:
+        report.skip("on another branch (edited or regenerated)", unseen)
     title = fields.maybe("title")
     yield Imported(id=id, format=NAME, title=title, messages=messages, report=report)
-    for leaf in others if branches else ():
+    # After all leaves only circles are left: messages that are their own ancestors.
+    for leaf in (*tree.leaves(), *tree.nodes) if branches else ():
+        if leaf in placed:
+            continue
         rest = tree.branch(leaf, placed)
         shared = tree.nodes[rest[0]].maybe("parent") if rest else None
         parent, at = placed.get(shared or "", (id, 0))
