@@ -50,6 +50,18 @@ BROKEN = {
         "line 1: messages[0].role: the document ends in the middle at column 30"
         " (was it written whole?)",
     ),
+    "truncated before a key": (
+        b'{"a": [{',
+        "line 1: a[0]: the document ends in the middle at column 9 (was it written whole?)",
+    ),
+    "a number for a key": (
+        b'{"a": {3: 1}}',
+        "line 1: a: unexpected '3' at column 8 (expected a key in double quotes)",
+    ),
+    "below an empty key": (
+        b'{"": [nil]}',
+        "line 1: [''][0]: unexpected 'nil' at column 7 (expected a value)",
+    ),
     "truncated in a string": (
         '{"content": "привіт'.encode(),
         "line 1: content: the document ends in the middle at column 20 (was it written whole?)",

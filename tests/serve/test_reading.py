@@ -88,6 +88,10 @@ def test_messages_of_the_request_before_are_taken_from_it() -> None:
     known = zip(first.said.messages, second.said.messages, strict=False)
     assert all(one is other for one, other in known)
     assert second.said.tools is first.said.tools
+    others = [{**tools[0], "name": "find"}]
+    third = readings.read(LINE, "anthropic", asked("One?", "Two?", "Four?", tools=others))
+    assert [tool.name for tool in third.said.tools] == ["find"]
+    assert readings.read(LINE, "anthropic", asked("One?", "Two?", "Five?")).said.tools == ()
 
 
 def test_items_of_the_request_before_are_taken_from_it() -> None:

@@ -99,7 +99,8 @@ class Level(Struct):
     """An open object or list, and the position in it."""
 
     closer: bytes
-    place: str | int
+    place: str | int | None
+    """A key or an index; None before the first key."""
     keys: set[str]
 
 
@@ -170,7 +171,7 @@ class Reader:
                 start, f"nested deeper than {self.depth} levels", "no format nests that deeply"
             )
         is_object = mark == b"{"
-        self.levels.append(Level(b"}" if is_object else b"]", "" if is_object else 0, set()))
+        self.levels.append(Level(b"}" if is_object else b"]", None if is_object else 0, set()))
         self.expected = "key" if is_object else "value"
         self.opened = True
 
@@ -255,11 +256,13 @@ class Reader:
             raise Fault(0, "this is not UTF-8 text", "save it as UTF-8, not UTF-16 or binary")
 
 
-def step(place: str | int) -> str:
+def step(place: str | int | None) -> str:
     """Return one step of a path; a key that is not a plain word goes in brackets."""
+    if place is None:
+        return ""
     if isinstance(place, int):
         return f"[{place}]"
-    return f".{place}" if not place or PLAIN_KEY.fullmatch(place) else f"[{shown(place)}]"
+    return f".{place}" if PLAIN_KEY.fullmatch(place) else f"[{shown(place)}]"
 
 
 def quoted(token: bytes) -> str:
