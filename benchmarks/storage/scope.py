@@ -26,7 +26,8 @@ from contextwright.recall.memories import MemoryKind, MemoryQuery
 from contextwright.store.engines.base import Connection
 from contextwright.store.recall.source import StoreMemorySource
 from contextwright.store.requests import RecordedRequest
-from contextwright.store.rows import conversations, requests
+from contextwright.store.rows import conversations
+from contextwright.store.rows.recorded import requests
 
 MODEL = "gpt-4o"
 RECIPE = cw.Recipe(

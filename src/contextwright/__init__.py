@@ -67,8 +67,8 @@ if TYPE_CHECKING:
     from contextwright.sections import CurrentTime as CurrentTime
     from contextwright.sections import Memories as Memories
     from contextwright.sections import Section as Section
-    from contextwright.store.aio import AsyncChat as AsyncChat
-    from contextwright.store.aio import AsyncStore as AsyncStore
+    from contextwright.store.async_chat import AsyncChat as AsyncChat
+    from contextwright.store.async_store import AsyncStore as AsyncStore
     from contextwright.store.chat import Chat as Chat
     from contextwright.store.records import StoredMessage as StoredMessage
     from contextwright.store.records import Turn as Turn
@@ -99,7 +99,8 @@ else:
             "contextwright.models": "Model Models",
             "contextwright.recall.memories": "Memory",
             "contextwright.sections": "CurrentTime Memories Section",
-            "contextwright.store.aio": "AsyncChat AsyncStore",
+            "contextwright.store.async_chat": "AsyncChat",
+            "contextwright.store.async_store": "AsyncStore",
             "contextwright.store.chat": "Chat",
             "contextwright.store.records": "StoredMessage Turn",
             "contextwright.store.store": "Store",

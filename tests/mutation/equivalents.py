@@ -102,7 +102,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "Add becomes Sub",
     ): "two messages are read twice; the newest question stays the first that is found",
     (
-        "store/rows/signatures.py",
+        "store/rows/recorded/signatures.py",
         "BATCH = 500",
         "500 becomes 501",
     ): "batches of any size find the same",

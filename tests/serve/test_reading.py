@@ -14,7 +14,7 @@ import contextwright as cw
 from contextwright.errors import ParseError
 from contextwright.serve import reading
 from contextwright.serve.reading import Reading, Readings, read_fields
-from contextwright.store.rows.places import Trail
+from contextwright.store.rows.recorded.places import Trail
 from contextwright.text.json import encode_json
 from profiles import FAULT, examples
 from samples.native import PAYLOADS

@@ -26,8 +26,8 @@ from contextwright.serve.reading import Reading
 from contextwright.serve.vault import History, Vault
 from contextwright.store.recording import BegunRequest, EndedRequest, RequestLog
 from contextwright.store.requests import RecordedRequest, RequestBodies
-from contextwright.store.rows import requests, signatures
-from contextwright.store.rows.signatures import SignedAnswer
+from contextwright.store.rows.recorded import requests, signatures
+from contextwright.store.rows.recorded.signatures import SignedAnswer
 from profiles import FAULT, examples
 from providers.standin import KEY, Request, StandIn, said, serving
 from serve.gateways import TOKEN, Running, running

@@ -18,8 +18,8 @@ import contextwright as cw
 from contextwright.store.engines.base import Connection
 from contextwright.store.recording import BegunRequest, EndedRequest, RequestLog
 from contextwright.store.requests import RecordedRequest, RequestBodies
-from contextwright.store.rows import places, requests
-from contextwright.store.rows.places import sayings
+from contextwright.store.rows.recorded import places, requests
+from contextwright.store.rows.recorded.places import sayings
 from contextwright.store.rows.validation import replace_invalid
 from contextwright.text.json import encode_json
 from profiles import STORE, examples

@@ -18,7 +18,7 @@ from contextwright.formats.api import parse
 from contextwright.integrations.originals import kept_original, with_original
 from contextwright.integrations.trimming import joined
 from contextwright.messages.message import Message
-from contextwright.store.aio import AsyncStore
+from contextwright.store.async_store import AsyncStore
 
 __all__ = ["StoreSessions"]
 

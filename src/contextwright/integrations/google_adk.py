@@ -25,7 +25,8 @@ from contextwright.integrations.originals import kept_original, original_of, wit
 from contextwright.integrations.trimming import Trimming, joined
 from contextwright.messages.message import Message
 from contextwright.models import Model
-from contextwright.store.aio import AsyncChat, AsyncStore
+from contextwright.store.async_chat import AsyncChat
+from contextwright.store.async_store import AsyncStore
 from contextwright.store.records import StoredMessage, Turn
 
 try:

@@ -18,7 +18,7 @@ from contextwright.integrations.originals import original_of, with_original
 from contextwright.integrations.trimming import Trimming
 from contextwright.messages.message import Message
 from contextwright.models import Model
-from contextwright.store.aio import AsyncStore
+from contextwright.store.async_store import AsyncStore
 from contextwright.store.records import StoredMessage
 
 if TYPE_CHECKING:

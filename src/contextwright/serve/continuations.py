@@ -31,8 +31,8 @@ from contextwright.messages.message import Message
 from contextwright.messages.parts import Opaque, Part
 from contextwright.store.engines.base import Connection
 from contextwright.store.requests import RequestBodies
-from contextwright.store.rows.bodies import all_of
-from contextwright.store.rows.requests import answered_with
+from contextwright.store.rows.recorded.bodies import all_of
+from contextwright.store.rows.recorded.requests import answered_with
 from contextwright.store.store import Store
 from contextwright.text.json import decode_object, encode_json
 

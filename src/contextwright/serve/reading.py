@@ -20,7 +20,7 @@ from contextwright.errors import ContextwrightError, ParseError
 from contextwright.formats import api
 from contextwright.lru import LruCache
 from contextwright.messages.conversation import Conversation
-from contextwright.store.rows.places import Trail
+from contextwright.store.rows.recorded.places import Trail
 from contextwright.text.json import decode_json, decoder
 
 __all__ = ["Reading", "Readings", "read_fields"]

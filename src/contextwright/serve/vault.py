@@ -23,8 +23,8 @@ from contextwright.messages.message import Message
 from contextwright.messages.parts import Opaque, Part, Text, Thinking, ToolCall
 from contextwright.serve.reading import Reading
 from contextwright.serve.recording.processes import is_running
-from contextwright.store.rows import signatures
-from contextwright.store.rows.signatures import Found, SignedAnswer
+from contextwright.store.rows.recorded import signatures
+from contextwright.store.rows.recorded.signatures import Found, SignedAnswer
 from contextwright.store.store import Store
 from contextwright.text.json import encode_json
 

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from contextwright.lazy import lazily
 
 if TYPE_CHECKING:
-    from contextwright.store.aio import AsyncChat as AsyncChat
-    from contextwright.store.aio import AsyncStore as AsyncStore
+    from contextwright.store.async_chat import AsyncChat as AsyncChat
+    from contextwright.store.async_store import AsyncStore as AsyncStore
     from contextwright.store.chat import Chat as Chat
     from contextwright.store.records import ConversationInfo as ConversationInfo
     from contextwright.store.records import SearchHit as SearchHit
@@ -22,7 +22,8 @@ else:
     __all__, __getattr__, __dir__ = lazily(
         __name__,
         {
-            "contextwright.store.aio": "AsyncChat AsyncStore",
+            "contextwright.store.async_chat": "AsyncChat",
+            "contextwright.store.async_store": "AsyncStore",
             "contextwright.store.chat": "Chat",
             "contextwright.store.records": (
                 "ConversationInfo SearchHit StoredMemory StoredMessage StoredSummary Turn"

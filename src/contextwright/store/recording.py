@@ -25,10 +25,11 @@ from contextwright.store.requests import (
     RecordedRequest,
     RequestBodies,
 )
-from contextwright.store.rows import bodies, conversations, places, requests, signatures, turns
-from contextwright.store.rows.places import Place, Trail
-from contextwright.store.rows.requests import moment
-from contextwright.store.rows.signatures import SignedAnswer
+from contextwright.store.rows import conversations, turns
+from contextwright.store.rows.recorded import bodies, places, requests, signatures
+from contextwright.store.rows.recorded.places import Place, Trail
+from contextwright.store.rows.recorded.requests import moment
+from contextwright.store.rows.recorded.signatures import SignedAnswer
 from contextwright.store.rows.validation import bodies_of, replace_invalid
 from contextwright.store.state import State
 from contextwright.text.json import decode_object

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, TypedDict
+from typing import Any, TypeAlias, TypedDict
 
 from msgspec import Struct
 
@@ -18,13 +18,17 @@ __all__ = [
     "EraseOptions",
     "Erasure",
     "Finding",
+    "Hits",
     "MemoryChanges",
     "MemoryFields",
+    "Numbers",
+    "Places",
     "SearchHit",
     "StoredMessage",
     "StoredMemory",
     "StoredSummary",
     "TenantInfo",
+    "Tenants",
     "Turn",
     "Version",
 ]
@@ -186,3 +190,14 @@ class StoredSummary(Struct, frozen=True):
     made: str
     """Time in ISO 8601."""
     summary: Summary
+
+
+# `list` is a method of `Store`, so its annotations cannot use the built-in type.
+Hits: TypeAlias = list[SearchHit]
+"""The hits of a search."""
+Numbers: TypeAlias = list[int]
+"""The numbers of a turn's messages."""
+Places: TypeAlias = list[str]
+"""Where removed words may still be."""
+Tenants: TypeAlias = list[TenantInfo]
+"""All tenants of a store."""

@@ -17,6 +17,7 @@ __all__ = [
     "RecordedRequest",
     "RequestBodies",
     "RequestState",
+    "Requests",
 ]
 
 RequestState: TypeAlias = Literal["open", "answered", "failed", "interrupted", "lost"]
@@ -125,3 +126,7 @@ class RequestBodies(Struct, frozen=True):
     """What the upstream was sent, if that differs."""
     reply: bytes | None = None
     """What the upstream answered: a body, or the events of a stream."""
+
+
+Requests: TypeAlias = list[RecordedRequest]
+"""Recorded requests, the newest first."""

@@ -7,7 +7,7 @@ from copy import copy
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from msgspec.structs import replace
 
@@ -31,15 +31,18 @@ from contextwright.store.records import (
     ConversationInfo,
     EraseOptions,
     Erasure,
+    Hits,
     MemoryChanges,
-    SearchHit,
+    Numbers,
+    Places,
     StoredMemory,
-    TenantInfo,
+    Tenants,
     Turn,
 )
-from contextwright.store.requests import RecordedRequest, RequestBodies
-from contextwright.store.rows import bodies, conversations, requests, turns
+from contextwright.store.requests import RecordedRequest, RequestBodies, Requests
+from contextwright.store.rows import conversations, turns
 from contextwright.store.rows import memories as notes
+from contextwright.store.rows.recorded import bodies, requests
 from contextwright.store.rows.validation import memory_body, require_name, require_text
 from contextwright.store.state import State
 from contextwright.store.turns import add_work, add_work_or_error
@@ -48,18 +51,7 @@ from contextwright.tokens.count import Calibration
 if TYPE_CHECKING:
     from contextwright.store.recall.options import RecallOptions
 
-__all__ = ["Hits", "Numbers", "Places", "Requests", "Store", "Tenants"]
-
-Numbers: TypeAlias = list[int]
-"""The numbers of a turn's messages."""
-Places: TypeAlias = list[str]
-"""Where removed words may still be."""
-Tenants: TypeAlias = list[TenantInfo]
-"""All tenants of a store."""
-Hits: TypeAlias = list[SearchHit]
-"""The hits of a search."""
-Requests: TypeAlias = list[RecordedRequest]
-"""Recorded requests, the newest first."""
+__all__ = ["Store"]
 
 
 class Store:
@@ -223,12 +215,8 @@ class Store:
             if known is None:
                 notes.add(connection, self.tenant, id, record, body)
             else:
-                notes.replace(
-                    connection,
-                    self.tenant,
-                    known.id,
-                    memory_body(notes.merged(known.memory, record)),
-                )
+                merged = memory_body(notes.merged(known.memory, record))
+                notes.replace(connection, self.tenant, known.id, merged)
             return id if known is None else known.id
 
         return self.engine.write(work, scope)

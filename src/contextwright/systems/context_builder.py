@@ -23,7 +23,7 @@ from contextwright.wire.openai_chat.types import LLMMessage
 
 if TYPE_CHECKING:
     from contextwright.context.options import BuildOptions
-    from contextwright.store.aio import AsyncChat
+    from contextwright.store.async_chat import AsyncChat
     from contextwright.store.chat import Chat
 
 __all__ = ["ContextBuilder", "LLMMessage", "recipe"]
@@ -77,7 +77,7 @@ class ContextBuilder:
         conversation that fits. Await the result for a conversation of an `AsyncStore`:
         `await builder.build(chat)`.
         """
-        from contextwright.store.aio import AsyncChat
+        from contextwright.store.async_chat import AsyncChat
 
         if isinstance(conversation, AsyncChat):
             return self._build(conversation)
@@ -100,7 +100,7 @@ class ContextBuilder:
             BudgetError: the prompt and the newest question do not fit.
             ParseError: the rows are not messages.
         """
-        from contextwright.store.aio import AsyncChat
+        from contextwright.store.async_chat import AsyncChat
         from contextwright.store.chat import Chat
 
         if isinstance(conversation, AsyncChat):

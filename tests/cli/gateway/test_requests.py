@@ -20,8 +20,8 @@ from contextwright.serve import GatewaySettings, Route
 from providers.standin import KEY, said, serving
 from serve.claude_code import MODEL, ClaudeCode
 from serve.gateways import running
-from store.rows.test_requests import RECORD
-from store.rows.test_requests import recorded as record_requests
+from store.rows.recorded.test_requests import RECORD
+from store.rows.recorded.test_requests import recorded as record_requests
 
 PROGRAM = """
 import json, os, sys, urllib.request

@@ -14,7 +14,8 @@ from contextwright.serve import GatewaySettings
 from contextwright.store import Store
 from contextwright.store.engines.base import Connection
 from contextwright.store.requests import RecordedRequest
-from contextwright.store.rows import bodies, conversations, memories, requests
+from contextwright.store.rows import conversations, memories
+from contextwright.store.rows.recorded import bodies, requests
 from contextwright.store.rows.validation import memory_body
 from serve.gateways import TOKEN, Answer, Running, running
 

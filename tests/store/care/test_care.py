@@ -11,7 +11,7 @@ import pytest
 import contextwright as cw
 from contextwright.store.care.doctor import examine, mend
 from contextwright.store.engines.backup import back_up, free_name
-from contextwright.store.engines.schema import STEPS
+from contextwright.store.engines.schema.steps import STEPS
 from samples.stores.care import TURN, filled, run_sql
 
 # --- the doctor ----------------------------------------------------------------------------------

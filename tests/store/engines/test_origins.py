@@ -7,7 +7,7 @@ import msgspec
 import contextwright as cw
 from contextwright.store.engines.base import Connection
 from contextwright.store.engines.digests import digest_of
-from contextwright.store.engines.schema import STEPS
+from contextwright.store.engines.schema.steps import STEPS
 from contextwright.store.engines.sqlite import SqliteEngine
 
 MESSAGE = "INSERT INTO messages (conversation, seq, kind, body, digest) VALUES (1, ?, ?, ?, ?)"

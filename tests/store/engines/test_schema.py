@@ -17,15 +17,15 @@ import contextwright as cw
 from contextwright.store.care.doctor import examine
 from contextwright.store.engines.base import Connection
 from contextwright.store.engines.postgres import PostgresEngine
-from contextwright.store.engines.schema import STEPS, Step
+from contextwright.store.engines.schema.steps import STEPS, Step
 from contextwright.store.engines.sqlite import SqliteEngine
 from contextwright.store.engines.sqlite_connection import SqliteConnection
 from contextwright.store.recording import BegunRequest, RequestLog
-from contextwright.store.rows import requests
 from contextwright.store.rows.kinds import kind_of
-from contextwright.store.rows.signatures import find
+from contextwright.store.rows.recorded import requests
+from contextwright.store.rows.recorded.signatures import find
 from contextwright.windows.ruler import length_of
-from store.rows.test_requests import RECORD
+from store.rows.recorded.test_requests import RECORD
 
 NEXT = "ALTER TABLE conversations ADD COLUMN colour TEXT;"
 LATER = (*STEPS, Step(NEXT, NEXT))

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import contextwright as cw
 from contextwright.store.engines.postgres import PostgresEngine
-from contextwright.store.engines.schema import STEPS
+from contextwright.store.engines.schema.steps import STEPS
 from contextwright.store.engines.sqlite import SqliteEngine
 from contextwright.store.recall import terms
 from contextwright.store.rows.index import gaps_of

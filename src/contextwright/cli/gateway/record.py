@@ -26,7 +26,7 @@ from contextwright.cli.stores import opened
 from contextwright.context.explain import money
 from contextwright.errors import MissingExtra, UsageError
 from contextwright.store.requests import RecordedRequest
-from contextwright.store.rows import requests
+from contextwright.store.rows.recorded import requests
 from contextwright.store.store import Store
 
 __all__ = ["record"]

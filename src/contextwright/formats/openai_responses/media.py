@@ -12,7 +12,7 @@ from contextwright.formats.reader import Reader
 from contextwright.messages.parts import Extra, Media
 from contextwright.models import Model
 from contextwright.wire.media import OPENAI_BYTES
-from contextwright.wire.openai_responses.rules import UNHEARD
+from contextwright.wire.openai_responses.media import UNHEARD
 
 __all__ = ["NAME", "leftover", "media_of", "media_wire", "supports_media"]
 

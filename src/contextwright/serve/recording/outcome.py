@@ -31,7 +31,7 @@ from contextwright.serve.reading import Readings, read_fields
 from contextwright.serve.translate import Crossing
 from contextwright.store.recording import EndedRequest, line_of
 from contextwright.store.requests import RecordedRequest, RequestBodies, RequestState
-from contextwright.store.rows.signatures import SignedAnswer
+from contextwright.store.rows.recorded.signatures import SignedAnswer
 from contextwright.text.json import decode_object, decoder, encode_json
 
 __all__ = ["Outcome", "Transcript", "ended_request", "masked", "without_keys"]

@@ -21,7 +21,7 @@ from contextwright.serve.recording.outcome import Outcome, Transcript, masked, w
 from contextwright.serve.translate import Crossing
 from contextwright.store.recording import BegunRequest
 from contextwright.store.requests import RecordedRequest
-from contextwright.store.rows.signatures import SignedAnswer
+from contextwright.store.rows.recorded.signatures import SignedAnswer
 
 __all__ = ["Passage"]
 

@@ -7,7 +7,7 @@ import socket
 import sys
 from datetime import UTC, datetime, timedelta
 
-from contextwright.store.rows import requests
+from contextwright.store.rows.recorded import requests
 
 __all__ = ["is_running", "process_name"]
 

@@ -32,7 +32,7 @@ from contextwright.serve.sessions import client_of, session_of
 from contextwright.serve.settings import ECHO, Route
 from contextwright.store.recording import RequestLog
 from contextwright.store.requests import RecordedRequest
-from contextwright.store.rows import requests
+from contextwright.store.rows.recorded import requests
 from contextwright.store.store import Store
 
 __all__ = ["Recorder", "record_of"]

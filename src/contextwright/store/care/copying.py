@@ -32,8 +32,9 @@ from contextwright.store.care.entries import (
 from contextwright.store.engines.base import Connection, Engine, Row, Work
 from contextwright.store.recall import episodes
 from contextwright.store.rows import memories as notes
-from contextwright.store.rows import places, summaries
+from contextwright.store.rows import summaries
 from contextwright.store.rows.damage import STAND_IN, damage_of, read_message
+from contextwright.store.rows.recorded import places
 
 __all__ = ["CopyResult", "copy"]
 

@@ -13,7 +13,8 @@ from contextwright.store.care.examination import Examination
 from contextwright.store.engines.base import Connection, Row
 from contextwright.store.recall.outlines import decode_lines
 from contextwright.store.records import Cure, Finding
-from contextwright.store.rows import signatures, summaries
+from contextwright.store.rows import summaries
+from contextwright.store.rows.recorded import signatures
 from contextwright.store.rows.validation import decode_memory, decode_message
 
 __all__ = ["derived_findings", "memory_findings"]

@@ -14,7 +14,7 @@ from contextwright.messages.message import Message
 from contextwright.messages.times import read_time, require_time
 from contextwright.store.engines.base import Connection, Engine, Work
 from contextwright.store.records import EraseOptions, Erasure
-from contextwright.store.rows import conversations, editing, index, requests
+from contextwright.store.rows import conversations, editing, index
 from contextwright.store.rows import memories as notes
 from contextwright.store.rows.conversations import Head
 from contextwright.store.rows.erasing import (
@@ -24,6 +24,7 @@ from contextwright.store.rows.erasing import (
     messages_like,
     spoken_by,
 )
+from contextwright.store.rows.recorded import requests
 from contextwright.store.state import State
 
 __all__ = ["edit", "erase", "erase_old", "erase_person", "erase_tenant", "scrubbed"]

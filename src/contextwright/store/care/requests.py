@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from contextwright.store.engines.base import Connection, Engine, Row
-from contextwright.store.rows import bodies, conversations, signatures
-from contextwright.store.rows.requests import decode, written
+from contextwright.store.rows import conversations
+from contextwright.store.rows.recorded import bodies, signatures
+from contextwright.store.rows.recorded.requests import decode, written
 
 __all__ = ["copy", "count"]
 

@@ -31,7 +31,7 @@ from contextwright.store.engines.base import (
 )
 from contextwright.store.engines.group_commit import Entry, Writer
 from contextwright.store.engines.pool import Pool
-from contextwright.store.engines.schema import STEPS, Step, steps_after
+from contextwright.store.engines.schema.steps import STEPS, Step, steps_after
 
 try:
     import psycopg

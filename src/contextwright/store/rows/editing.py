@@ -10,8 +10,9 @@ from contextwright.messages.parts import Text, ToolCall, ToolResult
 from contextwright.messages.times import now_text
 from contextwright.store.engines.base import Connection
 from contextwright.store.records import Version
-from contextwright.store.rows import conversations, requests
+from contextwright.store.rows import conversations
 from contextwright.store.rows.erasing import requote
+from contextwright.store.rows.recorded import requests
 from contextwright.store.rows.rewriting import messages_at, rewrite
 from contextwright.store.rows.validation import body_of, decode_message
 

@@ -16,9 +16,9 @@ from contextwright.messages.quotes import quoted_id, source_id, unquoted
 from contextwright.messages.speech import spoken_text
 from contextwright.store.engines.base import Connection
 from contextwright.store.rows import memories as notes
-from contextwright.store.rows import requests
 from contextwright.store.rows.conversations import Head
 from contextwright.store.rows.damage import read_message
+from contextwright.store.rows.recorded import requests
 from contextwright.store.rows.rewriting import Reader, messages_at, rewrite
 
 __all__ = ["Erased", "erase_messages", "forget_person", "messages_like", "requote", "spoken_by"]

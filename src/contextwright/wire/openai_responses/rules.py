@@ -15,7 +15,8 @@ from msgspec.structs import replace
 
 from contextwright.errors import Level, Problem, shown
 from contextwright.models import Model
-from contextwright.wire.media import OPENAI_BYTES, data_url_problems, number_problems
+from contextwright.wire.media import number_problems
+from contextwright.wire.openai_responses.media import part_problems
 from contextwright.wire.openai_responses.tools import is_name, name_problems, tool_problems
 from contextwright.wire.openai_responses.types import (
     Request,
@@ -32,11 +33,6 @@ __all__ = ["check"]
 
 LONGEST_ID = 64
 ID = re.compile(r"[A-Za-z0-9_-]{1,64}").fullmatch
-UNHEARD = re.compile(
-    r"\.(?:mp3|wav|ogg|oga|opus|flac|aac|m4a|aiff?|weba|mp4|m4v|mov|avi|mkv|webm|mpe?g|wmv|3gp)$",
-    re.IGNORECASE,
-).search
-"""File name endings of audio and video, which no input_file may have."""
 
 ID_PREFIXES = {"user": "msg", "assistant": "msg", "function_call": "fc", "reasoning": "rs"}
 
@@ -339,36 +335,6 @@ def files(read: Input) -> Iterator[Problem]:
         if not parts or isinstance(parts, str):
             continue
         yield from part_problems(parts, f"input[{index}].{field}")
-
-
-def part_problems(parts: object, path: str) -> Iterator[Problem]:
-    """Check the images and files of one item."""
-    for place, part in objects_in(parts):
-        if part.get("type") == "input_image":
-            where = f"{path}[{place}].image_url"
-            if not part.get("image_url") and not part.get("file_id"):
-                yield Problem("T-required", where, "an image needs image_url or file_id")
-            yield from data_url_problems(part.get("image_url"), where, OPENAI_BYTES)
-        elif part.get("type") == "input_file":
-            yield from file_source(part, f"{path}[{place}]")
-
-
-def file_source(part: dict[str, Any], path: str) -> Iterator[Problem]:
-    data, url = part.get("file_data"), part.get("file_url")
-    if isinstance(data, str):
-        head = data[:200].partition(";base64,")
-        if not head[0].startswith("data:") or not head[1]:
-            message = "must be a data URL: data:<type>;base64,<bytes>"
-            yield Problem("OR-file", f"{path}.file_data", message)
-        elif head[0].startswith(("data:audio/", "data:video/")):
-            yield Problem("OR-file", f"{path}.file_data", "input_file takes no audio or video")
-        yield from data_url_problems(data, f"{path}.file_data", OPENAI_BYTES)
-    elif isinstance(url, str):
-        if UNHEARD(url.partition("?")[0].partition("#")[0]):
-            yield Problem("OR-file", f"{path}.file_url", "input_file takes no audio or video")
-    elif not part.get("file_id"):
-        message = "a file needs file_data, file_id or file_url"
-        yield Problem("T-required", f"{path}.file_data", message)
 
 
 def ends(read: Input) -> Iterator[Problem]:

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextwright.store.rows.bodies import STRIDES, shared_ends
+from contextwright.store.rows.recorded.bodies import STRIDES, shared_ends
 
 WORDS = bytes(range(251)) * 60
 """Bytes that are others at every stride."""

@@ -10,9 +10,9 @@ import contextwright as cw
 from contextwright.store.care import copying
 from contextwright.store.recording import BegunRequest, EndedRequest, RequestLog
 from contextwright.store.requests import RequestBodies
-from contextwright.store.rows import requests, signatures
-from contextwright.store.rows.signatures import Found, SignedAnswer
-from store.rows.test_requests import RECORD
+from contextwright.store.rows.recorded import requests, signatures
+from contextwright.store.rows.recorded.signatures import Found, SignedAnswer
+from store.rows.recorded.test_requests import RECORD
 
 THINKING = cw.Thinking("Hm.", "sig\x00nature", "gemini")
 SIGNED = SignedAnswer("call-1", (THINKING, cw.ToolCall("run", {"x": 1}, "c1")))

@@ -1,7 +1,7 @@
 """Where a history goes on: digests of what was said, the same for every spelling of it."""
 
 import contextwright as cw
-from contextwright.store.rows.places import Trail
+from contextwright.store.rows.recorded.places import Trail
 
 
 def last_of(*messages: cw.Message) -> str:

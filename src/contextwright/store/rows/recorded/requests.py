@@ -11,7 +11,7 @@ from contextwright.errors import NotFound
 from contextwright.messages.times import utc_text
 from contextwright.store.engines.base import Connection, Row
 from contextwright.store.requests import RecordedRequest
-from contextwright.store.rows import bodies, signatures
+from contextwright.store.rows.recorded import bodies, signatures
 from contextwright.text.json import decoder, encode_json
 
 __all__ = [

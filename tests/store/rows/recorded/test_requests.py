@@ -18,7 +18,8 @@ from contextwright.errors import NotFound
 from contextwright.formats.replies.events import Usage
 from contextwright.store.engines.base import Connection
 from contextwright.store.requests import RecordedRequest, RequestBodies
-from contextwright.store.rows import bodies, conversations, requests
+from contextwright.store.rows import conversations
+from contextwright.store.rows.recorded import bodies, requests
 from profiles import STORE, examples
 
 RECORD = RecordedRequest(

@@ -1,0 +1,1 @@
+"""SQL statements of recorded requests: their bodies, places in a history, and signatures."""
