@@ -13,32 +13,15 @@ from contextwright.errors import ContextwrightError
 from contextwright.store.rows.validation import bodies_of, replace_invalid
 from profiles import BODY, examples
 from strategies.bodies import MODELS, bodies
-from strategies.bodies.junk import JUNK, places
+from strategies.bodies.junk import mangle
 
 APIS = ("anthropic", "gemini", "openai-chat", "openai-responses")
 
 
 @st.composite
 def mangled(draw: st.DrawFn, api: str) -> dict[str, Any]:
-    """A body of an API with junk, or a piece of its own, in one to three places.
-
-    It replaces what stands there, or stands beside it, under the name of another field.
-    """
-    body = copy.deepcopy(draw(bodies(api)))
-    for _ in range(draw(st.integers(1, 3))):
-        found = list(places(body))
-        if found:
-            holder, key = found[draw(st.integers(0, len(found) - 1))]
-            other, name = found[draw(st.integers(0, len(found) - 1))]
-            own = str(key) != "model" and draw(st.booleans())
-            junk = copy.deepcopy(other[name] if own else draw(st.sampled_from(JUNK)))
-            if isinstance(holder, list) and draw(st.booleans()):
-                holder.insert(key, junk)
-            elif isinstance(holder, dict) and isinstance(name, str) and draw(st.booleans()):
-                holder[name] = junk
-            else:
-                holder[key] = junk
-    return body
+    """A body of an API in which anything may stand anywhere."""
+    return mangle(draw, draw(bodies(api)))
 
 
 @pytest.mark.parametrize("api", APIS)

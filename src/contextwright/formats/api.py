@@ -230,7 +230,13 @@ def parse_reply(reply: Any, format: FormatName | str | None = None) -> ModelRepl
     parser = formats.find(name).parse_reply
     if parser is None:
         raise UsageError(f"{name} has no replies", hint="name a provider's format")
-    return parser(reply)
+    found = parser(reply)
+    try:
+        encode_json(found)
+    except UnicodeEncodeError:
+        found, mended = without_halves(found)
+        found = replace(found, changes=(*found.changes, *mended))
+    return found
 
 
 @overload

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, cast, final
 import msgspec
 from msgspec import Struct
 
-from contextwright.text.json import decode_json, encode_json, json_text, require_json
+from contextwright.text.json import decode_halves, join_halves, json_text, require_json
 
 __all__ = ["Media", "Opaque", "Part", "Text", "Thinking", "ToolCall", "ToolResult"]
 
@@ -63,14 +63,15 @@ class ToolCall(
         cls, name: str, text: str, *, id: str | None = None, extra: Extra | None = None
     ) -> ToolCall:
         """Make a call from arguments as JSON text; text that is not an object becomes `_raw`."""
+        text = join_halves(text)
         try:
-            decoded: Any = decode_json(text) if text.strip() else {}
-        except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+            decoded: Any = decode_halves(text) if text.strip() else {}
+        except (ValueError, RecursionError):
             decoded = None
         if not isinstance(decoded, dict):
             return cls(name, {"_raw": text}, id, text, extra or {})
         arguments = cast("dict[str, Any]", decoded)
-        same = not text.strip() or encode_json(arguments).decode() == text
+        same = not text.strip() or json_text(arguments) == text
         return cls(name, arguments, id, None if same else text, extra or {})
 
     @property

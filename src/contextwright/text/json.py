@@ -16,6 +16,9 @@ UNFIT = re.compile("[\x00\ud800-\udfff]")
 """Characters valid only in Python text: NUL and lone surrogates."""
 
 
+HALF = re.compile(r"\\u[dD][89a-fA-F]")
+"""The escape of half a character, of which JSON writes some as pairs."""
+
 encode_json = msgspec.json.Encoder().encode
 
 
@@ -41,13 +44,45 @@ def convert(value: object, type: type[Value], *, strict: bool = True) -> Value:
     return msgspec.convert(value, type, strict=strict)
 
 
+def decode_halves(text: bytes | str) -> Any:
+    """Decode JSON in which characters may be cut in half, as JavaScript writes them (`\\ud83d`).
+
+    Raises:
+        ValueError: the text is not JSON; `UnicodeDecodeError` and `msgspec.DecodeError` are ones.
+    """
+    try:
+        return decode_json(text)
+    except msgspec.DecodeError:
+        text = text if isinstance(text, str) else text.decode()
+        if not HALF.search(text):
+            raise
+    return json.loads(text, parse_constant=refuse_constant)
+
+
+def refuse_constant(name: str) -> None:
+    """Refuse what Python reads and JSON does not have."""
+    raise ValueError(f"{name} is not JSON")
+
+
 def decode_object(text: bytes | str) -> dict[str, Any] | None:
     """Return the JSON object in a text from outside; None if it is not one."""
     try:
-        value = decode_json(text)
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        value = decode_halves(text)
+    except (ValueError, RecursionError):
         return None
     return cast("dict[str, Any]", value) if isinstance(value, dict) else None
+
+
+def join_halves(text: str) -> str:
+    """Return a text in which the two halves of a character are one; a lone half stays."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+
+
+def whole_characters(text: str) -> str:
+    """Return a text with the halves of a character joined, and a lone half as U+FFFD."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def json_text(value: object) -> str:

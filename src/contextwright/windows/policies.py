@@ -55,6 +55,10 @@ class Window:
         """The same window without a share that it may leave unused."""
         return self
 
+    def begun_by(self, latest: int) -> Window:
+        """Return the same window, which begins at an index at the latest."""
+        return self
+
     @property
     def first_messages(self) -> int:
         """The number of first messages it may keep."""
@@ -152,14 +156,19 @@ class Stepped(
         """The same window with a cut to the token."""
         return replace(self, step=0)
 
-    def spans(self, view: View, limit: float) -> list[Span]:
+    def begun_by(self, latest: int) -> SteppedBy:
+        """Return the same window, whose cut is at an index at the latest."""
+        return SteppedBy(self, latest)
+
+    def spans(self, view: View, limit: float, latest: int | None = None) -> list[Span]:
         """Keep what follows the cut, and the task."""
         earliest = newest(view, self.messages)
         task = self._task(view, limit)
         room = Room(view, limit, also=task, earliest=earliest)
         if task and room.base > limit:
             task, room = [], Room(view, limit, earliest=earliest)
-        start = min(max(room.stepped_start(self.step), earliest), view.last or 0)
+        start = min(max(room.stepped_start(self.step, latest), earliest), view.last or 0)
+        start = start if latest is None else min(start, latest)
         spans = [Span(start, view.count, "recent")]
         return [*(Span(index, index + 1, "task", True) for index in task if index < start), *spans]
 
@@ -169,6 +178,19 @@ class Stepped(
         if not self.task or task is None or view.price(task) > limit * TASK:
             return []
         return [task]
+
+
+class SteppedBy(Window, Struct, frozen=True):
+    """A stepped window whose cut is at an index at the latest."""
+
+    window: Stepped
+    latest: int
+
+    why_dropped: ClassVar[str] = Stepped.why_dropped
+
+    def spans(self, view: View, limit: float) -> list[Span]:
+        """Keep what follows the cut, and the task."""
+        return self.window.spans(view, limit, self.latest)
 
 
 class FirstAndRecent(

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from typing import Any
+
+from hypothesis import strategies as st
 
 JUNK: tuple[Any, ...] = (
     None, True, 0, -1, 1.5, 10**30, "", "zzz", "\x00", "\ud800", [], ["x"], [{}], [[]], {},
@@ -21,3 +24,25 @@ def places(value: Any) -> Iterator[tuple[Any, Any]]:
         for index, item in enumerate(value):
             yield value, index
             yield from places(item)
+
+
+def mangle(draw: st.DrawFn, body: Any) -> Any:
+    """A copy of a body with junk, or a piece of its own, in one to three places.
+
+    It replaces what stands there, or stands beside it, under the name of another field.
+    """
+    body = copy.deepcopy(body)
+    for _ in range(draw(st.integers(1, 3))):
+        found = list(places(body))
+        if found:
+            holder, key = found[draw(st.integers(0, len(found) - 1))]
+            other, name = found[draw(st.integers(0, len(found) - 1))]
+            own = str(key) != "model" and draw(st.booleans())
+            junk = copy.deepcopy(other[name] if own else draw(st.sampled_from(JUNK)))
+            if isinstance(holder, list) and draw(st.booleans()):
+                holder.insert(key, junk)
+            elif isinstance(holder, dict) and isinstance(name, str) and draw(st.booleans()):
+                holder[name] = junk
+            else:
+                holder[key] = junk
+    return body

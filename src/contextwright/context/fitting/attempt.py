@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable
 from functools import cached_property
-from math import ceil, inf
+from math import inf
 
 from msgspec import Struct
 
@@ -233,23 +233,23 @@ class Attempt:
     def _filled(self, narrow: Fitted) -> Fitted:
         """Return the request, or a fuller one if it sends less than it must of what could be sent.
 
-        Asks the window again with the least room that is enough, so that the cut stays for long.
+        Asks the window again to begin where enough is sent at the latest, so that a cut which is
+        still enough stays where it is.
         """
         fullest = self._by(self.window.fullest)
         if not isinstance(fullest, Fitted):
             return narrow
-        share = 1 - self.window.unused
-        least = share * self._sent(fullest)
+        least = (1 - self.window.unused) * self._sent(fullest)
         if self._sent(narrow) >= least:
             return narrow
-        beside, most = self.allowance() + self.kept_free + self._note_cost, self._spent(fullest)
+        first, last = fullest.draft.decisions.cut, narrow.draft.decisions.cut
 
-        def foreseen(room: int) -> float:
-            return self._view.spent(self._decide(room + beside).kept())
+        def is_short(index: int) -> bool:
+            kept = decide(self.window, self._view, self._room, since=index)
+            return self._sent(self.trial(kept)) < least
 
-        rooms = range(int(self._spent(narrow)), ceil(most))
-        enough = bisect_left(rooms, share * most, key=foreseen) + rooms.start
-        wide = self.trial(self._decide(enough + beside))
+        latest = max(first, first + bisect_left(range(first, last), True, key=is_short) - 1)
+        wide = self.trial(self._decide(self.limit, self.window.begun_by(latest)))
         fits = wide.free >= self._reserved(wide.draft.decisions)
         return wide if fits and self._sent(wide) >= least else fullest
 
@@ -334,8 +334,8 @@ class Attempt:
         conversation = plan.conversation(relaxed.system, drafted.messages)
         return Fitted(self, drafted, conversation, *plan.render(conversation))
 
-    def _decide(self, limit: float) -> Decisions:
-        """Return what the window keeps within a limit, with room for what replaces the rest."""
+    def _decide(self, limit: float, window: Window | None = None) -> Decisions:
+        """Return what a window keeps within a limit, with room for what replaces the rest."""
         recipe, view = self.plan.recipe, self._view
         if recipe.note and not self.relaxed.note:
             # With a few tokens more the note has room, and must not cost a message.
@@ -343,7 +343,8 @@ class Attempt:
         # Something is left out, since all of it together did not fit.
         room = max(0, limit - self.allowance() - self.kept_free - self._note_cost)
         since, tokens = self._newest
-        return decide(self.window, view, room, since=since if tokens <= room else None)
+        since = since if tokens <= room else None
+        return decide(window or self.window, view, room, since=since)
 
     @cached_property
     def _note_cost(self) -> float:

@@ -219,7 +219,8 @@ def items_of(parts: Sequence[Part], stem: str) -> list[Object]:
     for index, part in enumerate(parts):
         if isinstance(part, Text):
             content = content_part(part)
-            if part.extra.get(NAME, {}).get("continued") is True and items:
+            follows = index > 0 and isinstance(parts[index - 1], Text)
+            if follows and part.extra.get(NAME, {}).get("continued") is True:
                 items[-1]["content"].append(content)
             else:
                 items.append(message_item(part, [content], item_id("msg_", stem, index)))

@@ -23,6 +23,7 @@ from contextwright.formats.replies.events import (
     ThinkingDelta,
     slot_of,
 )
+from contextwright.formats.replies.halves import Halves
 from contextwright.formats.replies.reply import ModelReply, deltas_of, gather, part_of
 from contextwright.formats.replies.sse import Decoder
 from contextwright.messages.parts import Part, Text, Thinking, ToolCall
@@ -53,6 +54,7 @@ class StreamReader:
     def __init__(self) -> None:
         self.reader = Reader(self.format, strict=False)
         self.out: list[Event] = []
+        self.halves = Halves()
         self.started = False
         self.finished = False
         self.error: ReplyError | None = None
@@ -88,7 +90,7 @@ class StreamReader:
         if self.reader.faults:
             self.reader.finish()
         events, self.out = self.out, []
-        return events
+        return self.halves.joined(events)
 
     # --- for the providers' readers --------------------------------------------------------------
 

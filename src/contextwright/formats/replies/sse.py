@@ -8,10 +8,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import msgspec
-
 from contextwright.errors import ParseError, shown
-from contextwright.text.json import decode_json, encode_json
+from contextwright.text.json import decode_halves, encode_json
 
 __all__ = ["DONE", "Decoder", "encode_event"]
 
@@ -182,8 +180,8 @@ def decoded(data: bytes) -> Any:
     if data == DONE_BYTES:
         return DONE
     try:
-        return decode_json(data)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        return decode_halves(data)
+    except (ValueError, RecursionError) as error:
         raise ParseError(f"an event of the stream is not JSON: {shown(data)}") from error
 
 

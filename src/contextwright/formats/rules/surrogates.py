@@ -5,22 +5,28 @@ They come from cutting text by UTF-16 code units, in the middle of an emoji.
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import msgspec
 
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation
-from contextwright.text.json import convert
+from contextwright.text.json import convert, whole_characters
 
-__all__ = ["without_halves"]
+__all__ = ["LOST", "mend", "without_halves"]
 
 
-def without_halves(conversation: Conversation) -> tuple[Conversation, tuple[Change, ...]]:
+LOST = "a lone surrogate became U+FFFD"
+JOINED = "two halves are one character"
+
+Kind = TypeVar("Kind", bound=Conversation)
+
+
+def without_halves(conversation: Kind) -> tuple[Kind, tuple[Change, ...]]:
     """Replace each lone surrogate with U+FFFD; return a change for each place."""
     changes: list[Change] = []
     mended = mend(msgspec.to_builtins(conversation), "", changes)
-    return convert(mended, Conversation), tuple(changes)
+    return convert(mended, type(conversation)), tuple(changes)
 
 
 def mend(value: Any, path: str, changes: list[Change]) -> Any:
@@ -29,9 +35,10 @@ def mend(value: Any, path: str, changes: list[Change]) -> Any:
         try:
             value.encode()
         except UnicodeEncodeError:
-            changes.append(Change("repair.surrogate", path, "a lone surrogate became U+FFFD"))
-            # A bad decoding may have split a pair: join the halves where possible.
-            return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+            whole = whole_characters(value)
+            lost = whole.count("\ufffd") > value.count("\ufffd")
+            changes.append(Change("repair.surrogate", path, LOST if lost else JOINED))
+            return whole
         return value
     if isinstance(value, dict):
         entries = cast("dict[str, Any]", value).items()
