@@ -253,8 +253,24 @@ def test_an_answer_that_is_neither_whole_nor_an_error_is_an_error(client: str, s
         route = Route("*", "openrouter", base_url=base, send_as="m", key_variable="UPSTREAM_KEY")
         with running(GatewaySettings((route,)), environment=ENVIRONMENT) as gateway:
             answer = gateway.generate(client, request_of(client, [cw.user("Hello")]), model="any")
-    assert answer.status == 500
+    assert answer.status == 502
     assert f"HTTP status {status}" in str(answer.json["error"])
+
+
+@pytest.mark.parametrize("client", FORMATS)
+def test_an_answer_that_cannot_be_read_is_an_error_of_the_upstream(client: str) -> None:
+    call = {"id": 7, "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    message = {"role": "assistant", "content": None, "tool_calls": [call]}
+    with upstream() as server:
+        server.body = json.dumps({"choices": [{"index": 0, "message": message}]}).encode()
+        base = f"http://127.0.0.1:{server.server_port}"
+        route = Route("*", "openrouter", base_url=base, send_as="m", key_variable="UPSTREAM_KEY")
+        with running(GatewaySettings((route,)), environment=ENVIRONMENT) as gateway:
+            answer = gateway.generate(client, request_of(client, [cw.user("Hello")]), model="any")
+    assert answer.status == 502
+    assert answer.json["error"]["message"] == (
+        "the answer cannot be read: choices[0].message.tool_calls[0].id: must be a string, not 7"
+    )
 
 
 def test_what_the_upstream_would_refuse_is_mended_on_request() -> None:

@@ -46,7 +46,7 @@ CODES = ("server_error", "rate_limit_exceeded", "bad_gateway")
 @pytest.mark.parametrize("format", ["anthropic", "gemini", "openai-chat", "openai-responses"])
 @pytest.mark.parametrize("status", [-1, 0, 3, 204, 302, 99_999])
 def test_only_the_status_of_an_error_is_written(format: str, status: int) -> None:
-    kinds: dict[ErrorKind, int] = {"server": 500, "rate_limit": 429, "connection": 502}
+    kinds: dict[ErrorKind, int] = {"server": 502, "rate_limit": 429, "connection": 502}
     for kind, usual in kinds.items():
         written = write_error(ReplyError(kind, "No", status), format)
         assert written.status == usual

@@ -19,7 +19,7 @@ from contextwright.formats.replies.events import ErrorKind, ReplyError
 from contextwright.text.json import decode_json
 from contextwright.wire.values import is_list, is_object
 
-__all__ = ["WrittenError", "error_body", "error_of", "read_error", "write_error"]
+__all__ = ["BAD_GATEWAY", "WrittenError", "error_body", "error_of", "read_error", "write_error"]
 
 
 class Names(NamedTuple):
@@ -32,6 +32,7 @@ class Names(NamedTuple):
     openai_code: str | None = None
 
 
+BAD_GATEWAY = 502
 NAMES: dict[ErrorKind, Names] = {
     "invalid": Names(400, "invalid_request_error", "invalid_request_error", "INVALID_ARGUMENT"),
     "authentication": Names(
@@ -208,9 +209,15 @@ def write_error(error: ReplyError, format: str) -> WrittenError:
 
 
 def status_of(error: ReplyError) -> int:
-    """Return the HTTP status of an error: its own, or the usual one of its kind."""
+    """Return the HTTP status of an error: its own, or the usual one of its kind.
+
+    A redirect, or an answer without content, is none that a gateway can pass on.
+    """
     own = error.status
-    return own if own is not None and is_refusal(own) else NAMES[error.kind].status
+    if own is not None and is_refusal(own):
+        return own
+    is_answer = own is not None and error.kind == "server"
+    return BAD_GATEWAY if is_answer else NAMES[error.kind].status
 
 
 def error_body(error: ReplyError, format: str, status: int | None = None) -> dict[str, Any]:

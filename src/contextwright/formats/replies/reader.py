@@ -23,6 +23,7 @@ from contextwright.formats.replies.events import (
     ThinkingDelta,
     slot_of,
 )
+from contextwright.formats.replies.failures import BAD_GATEWAY
 from contextwright.formats.replies.halves import Halves
 from contextwright.formats.replies.reply import ModelReply, deltas_of, gather, part_of
 from contextwright.formats.replies.sse import Decoder
@@ -280,7 +281,7 @@ def decoded(piece: Any, decoder: Decoder) -> list[Any]:
 def broken(error: Exception) -> ReplyError:
     """Return why a stream could not be read to its end."""
     if isinstance(error, ParseError):
-        return ReplyError("server", str(error))
+        return ReplyError("server", f"the answer cannot be read: {error}", BAD_GATEWAY)
     if isinstance(error, ProviderError):
         return ReplyError("connection", str(error))
     return ReplyError("connection", in_one_line(error))
