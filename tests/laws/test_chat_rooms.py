@@ -7,7 +7,7 @@ it is half empty, or moves its cut back and forth.
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -50,6 +50,7 @@ def said(people: tuple[cw.Author, ...], who: int, length: int) -> cw.Message:
 @pytest.mark.parametrize(("format", "model"), TARGETS)
 @examples(STORE)
 @given(lines, st.sampled_from(PEOPLE), st.sampled_from((0.1, 0.3, 0.6)), st.integers(100, 400))
+@example([(0, 12)] * 3 + [(1, 83)] * 13 + [(1, 1)] * 13, (), 0.3, 178)
 def test_the_cut_of_a_chat_room_is_steady_and_its_window_full(
     format: str,
     model: str,
@@ -88,6 +89,7 @@ def test_the_cut_of_a_chat_room_is_steady_and_its_window_full(
     st.integers(60, 340),
     st.sampled_from((1, 1, 7)),
 )
+@example([(0, 1)] * 14, (), FirstAndRecent(14, 4), None, 60, 1)
 def test_a_larger_budget_never_keeps_fewer_messages_of_a_chat_room(
     format: str,
     model: str,

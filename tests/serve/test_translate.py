@@ -262,6 +262,7 @@ def test_an_answer_that_cannot_be_read_is_an_error_of_the_upstream(client: str) 
     call = {"id": 7, "type": "function", "function": {"name": "f", "arguments": "{}"}}
     message = {"role": "assistant", "content": None, "tool_calls": [call]}
     with upstream() as server:
+        server.status = 200
         server.body = json.dumps({"choices": [{"index": 0, "message": message}]}).encode()
         base = f"http://127.0.0.1:{server.server_port}"
         route = Route("*", "openrouter", base_url=base, send_as="m", key_variable="UPSTREAM_KEY")

@@ -204,16 +204,16 @@ class Attempt:
             spent = self._view.spent(decisions.kept())
             limit = max(0.0, min(limit, spent + reserved) - max(reserved - trial.free, 1))
 
-    def _widened(self, best: Fitted) -> Fitted:
+    def _widened(self, best: Fitted, fits: float = 0.0) -> Fitted:
         """Return the request with as many more messages as fit into what rendering left free.
 
-        Bisects the limit that keeps the most.
+        Bisects the limit that keeps the most; `fits` is one that led to this request.
         """
-        narrow, spent = best, self._spent(best)
-        most = spent + self._note_cost + best.free * CHEAPER + MERGED
-        fits, fails = spent, most
+        narrow = best
+        fits = fits or self._spent(best) + self._note_cost
+        most = fits + best.free * CHEAPER + MERGED
+        fails = limit = most
         tried = [best.draft.decisions.staying]
-        limit = fails
         while best.draft.decisions.omitted and fails - fits >= 1:
             decisions = self._decide(limit)
             if decisions.staying not in tried:
@@ -228,7 +228,7 @@ class Attempt:
                 fails = limit
             limit = (fits + fails) / 2
         # Where the largest limit fits, messages cost less than foreseen: even more may fit.
-        return self._widened(best) if fits == most and best is not narrow else best
+        return self._widened(best, most) if fits == most and best is not narrow else best
 
     def _filled(self, narrow: Fitted) -> Fitted:
         """Return the request, or a fuller one if it sends less than it must of what could be sent.
