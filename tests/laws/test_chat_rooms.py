@@ -90,6 +90,7 @@ def test_the_cut_of_a_chat_room_is_steady_and_its_window_full(
     st.sampled_from((1, 1, 7)),
 )
 @example([(0, 1)] * 14, (), FirstAndRecent(14, 4), None, 60, 1)
+@example([(0, 1)] * 4 + [(0, 12)] * 10, (), FirstAndRecent(14, 4), None, 60, 1)
 def test_a_larger_budget_never_keeps_fewer_messages_of_a_chat_room(
     format: str,
     model: str,

@@ -168,10 +168,10 @@ class Attempt:
         """Return the request with as many messages as a variant of the window keeps."""
         if window != self.window:
             return Attempt(self.plan, self.budget, self.relaxed, self.reserve, window)._cut()
-        found = self._narrowed()
+        found, limit = self._narrowed()
         if not isinstance(found, Fitted) or not self._is_emptier(found):
             return found
-        return self._widened(found) if window.fullest == window else self._filled(found)
+        return self._widened(found, limit) if window.fullest == window else self._filled(found)
 
     def _is_emptier(self, fitted: Fitted) -> bool:
         """Whether a request leaves more room unused than its window may."""
@@ -182,8 +182,11 @@ class Attempt:
         """Return what the messages of a request were foreseen to cost."""
         return self._view.spent(fitted.draft.decisions.kept())
 
-    def _narrowed(self) -> Fitted | Count:
-        """Lower the limit until a request fits; return it, or the count of the smallest."""
+    def _narrowed(self) -> tuple[Fitted | Count, float]:
+        """Lower the limit until a request fits; return it, or the count of the smallest.
+
+        The limit that led to it comes with it.
+        """
         limit: float = self.limit
         tried: Decisions | None = None
         less = 1.0
@@ -197,20 +200,19 @@ class Attempt:
             trial, tried, less = self.trial(decisions), decisions, 1.0
             reserved = self._reserved(decisions)
             if trial.free >= reserved:
-                return trial
+                return trial, limit
             if limit <= 0 or self.smallest().staying == decisions.staying:
                 # Nothing smaller can be sent: a summary gets whatever is left.
-                return trial if trial.free >= 0 else trial.count
+                return (trial if trial.free >= 0 else trial.count), limit
             spent = self._view.spent(decisions.kept())
             limit = max(0.0, min(limit, spent + reserved) - max(reserved - trial.free, 1))
 
-    def _widened(self, best: Fitted, fits: float = 0.0) -> Fitted:
+    def _widened(self, best: Fitted, fits: float) -> Fitted:
         """Return the request with as many more messages as fit into what rendering left free.
 
-        Bisects the limit that keeps the most; `fits` is one that led to this request.
+        Bisects the limit that keeps the most; `fits` is the one that led to this request.
         """
         narrow = best
-        fits = fits or self._spent(best) + self._note_cost
         most = fits + best.free * CHEAPER + MERGED
         fails = limit = most
         tried = [best.draft.decisions.staying]
