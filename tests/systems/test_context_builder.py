@@ -14,6 +14,7 @@ from contextwright.display import show
 from contextwright.documents.read import decode
 from contextwright.errors import BudgetError, ParseError, UsageError
 from contextwright.systems.context_builder import ContextBuilder, LLMMessage
+from contextwright.wire.openai_chat.types import RequestMessage
 from samples.systems import FIVE, call, row
 
 PROMPT = "You are a helpful assistant."
@@ -242,14 +243,15 @@ def test_cb_14_every_role_and_both_tool_shapes_come_back() -> None:
 
 
 def test_cb_14a_the_array_is_of_llm_messages() -> None:
-    typed = msgspec.convert(ContextBuilder().build(FIVE), list[LLMMessage])
-    assert [type(message).__name__ for message in typed] == [
-        "SystemMessage",
-        "UserMessage",
-        "AssistantMessage",
-        "UserMessage",
-        "AssistantMessage",
-        "ToolMessage",
+    built: list[LLMMessage] = ContextBuilder().build(FIVE)
+    assert len(msgspec.convert(built, list[RequestMessage])) == len(built)
+    assert [message["role"] for message in built] == [
+        "system",
+        "user",
+        "assistant",
+        "user",
+        "assistant",
+        "tool",
     ]
 
 

@@ -19,7 +19,6 @@ from contextwright.messages.message import Message
 from contextwright.models import Model, as_model
 from contextwright.sections import Text
 from contextwright.windows.decisions import SKIPPED
-from contextwright.wire.openai_chat.types import LLMMessage
 
 if TYPE_CHECKING:
     from contextwright.context.options import BuildOptions
@@ -32,8 +31,8 @@ FORMAT = "openai-chat"
 DEFAULT_PROMPT = "You are a helpful assistant."
 
 Row: TypeAlias = Mapping[str, Any]
-WireMessage: TypeAlias = dict[str, Any]
-"""A message as a client library takes it; `msgspec.convert` makes an `LLMMessage` of it."""
+LLMMessage: TypeAlias = dict[str, Any]
+"""A message as the API takes it: `role`, `content`, `tool_calls`, `tool_call_id`, `name`."""
 Given: TypeAlias = Conversation | PricedHistory | Message | Iterable[Message] | Sequence[Row] | Row
 """Our messages, a Chat Completions body or its messages, or rows of 013's database."""
 
@@ -65,17 +64,16 @@ class ContextBuilder:
         self.recipe = replace(prompted, options=options, cache=prompted.cache and cache)
 
     @overload
-    def build(self, conversation: AsyncChat) -> Awaitable[list[WireMessage]]: ...
+    def build(self, conversation: AsyncChat) -> Awaitable[list[LLMMessage]]: ...
     @overload
-    def build(self, conversation: Given | Chat) -> list[WireMessage]: ...
+    def build(self, conversation: Given | Chat) -> list[LLMMessage]: ...
     def build(
         self, conversation: Given | Chat | AsyncChat
-    ) -> list[WireMessage] | Awaitable[list[WireMessage]]:
-        """Return the message array: the system prompt, then the messages in order, as dicts.
+    ) -> list[LLMMessage] | Awaitable[list[LLMMessage]]:
+        """Return the message array: the system prompt, then the messages in order.
 
-        `msgspec.convert` makes an `LLMMessage` of each. Reads only the end of a store's
-        conversation that fits. Await the result for a conversation of an `AsyncStore`:
-        `await builder.build(chat)`.
+        Reads only the end of a store's conversation that fits. Await the result for a conversation
+        of an `AsyncStore`: `await builder.build(chat)`.
         """
         from contextwright.store.async_chat import AsyncChat
 
@@ -83,7 +81,7 @@ class ContextBuilder:
             return self._build(conversation)
         return self.context(conversation).payload["messages"]
 
-    async def _build(self, chat: AsyncChat) -> list[WireMessage]:
+    async def _build(self, chat: AsyncChat) -> list[LLMMessage]:
         context = await self._context(chat)
         return context.payload["messages"]
 

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 import contextwright as cw
-from contextwright.wire.openai_chat.types import LLMMessage
+from contextwright.wire.openai_chat.types import RequestMessage
 from samples.chat_payloads import (
     GPT,
     JSON,
@@ -105,7 +105,7 @@ def test_empty_conversation_cb_3() -> None:
 
 
 def test_typed_messages_cb_14a() -> None:
-    typed = msgspec.convert(BUILT, list[LLMMessage])
+    typed = msgspec.convert(BUILT, list[RequestMessage])
     assert [type(message).__name__ for message in typed[:4]] == [
         "SystemMessage",
         "UserMessage",

@@ -21,7 +21,7 @@ __all__ = [
     "FunctionCall",
     "FunctionMessage",
     "FunctionTool",
-    "LLMMessage",
+    "RequestMessage",
     "Request",
     "SystemMessage",
     "ToolMessage",
@@ -161,7 +161,7 @@ class FunctionMessage(Shape, tag_field="role", tag="function"):
     content: str | None
 
 
-LLMMessage: TypeAlias = (
+RequestMessage: TypeAlias = (
     SystemMessage
     | DeveloperMessage
     | UserMessage
@@ -312,7 +312,7 @@ class Request(Shape):
     """The body; fields after `tool_choice` are plain settings."""
 
     model: str
-    messages: list[LLMMessage]
+    messages: list[RequestMessage]
     tools: list[FunctionTool | CustomTool] | UnsetType = UNSET
     tool_choice: (
         Literal["none", "auto", "required"]
