@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable
 from functools import cached_property
 from math import inf
@@ -33,6 +32,7 @@ MERGED = 12
 """Maximum tokens that a message may cost less among others than alone."""
 CHEAPER = 1.25
 """How far messages that fit may exceed the free room, before their real price is known."""
+HALF = 0.5
 NEWEST = (6, 2)
 """Messages before the question that stay, whatever sections want, while they take at most half of
 the room: all six, or else the last two."""
@@ -171,7 +171,8 @@ class Attempt:
         found, limit = self._narrowed()
         if not isinstance(found, Fitted) or not self._is_emptier(found):
             return found
-        return self._widened(found, limit) if window.fullest == window else self._filled(found)
+        more = self._widened if window.fullest == window else self._filled
+        return more(found, limit)
 
     def _is_emptier(self, fitted: Fitted) -> bool:
         """Whether a request leaves more room unused than its window may."""
@@ -232,11 +233,11 @@ class Attempt:
         # Where the largest limit fits, messages cost less than foreseen: even more may fit.
         return self._widened(best, most) if fits == most and best is not narrow else best
 
-    def _filled(self, narrow: Fitted) -> Fitted:
+    def _filled(self, narrow: Fitted, limit: float) -> Fitted:
         """Return the request, or a fuller one if it sends less than it must of what could be sent.
 
         Asks the window again to begin where enough is sent at the latest, so that a cut which is
-        still enough stays where it is.
+        still enough stays where it is. `limit` is the one that led to the request.
         """
         fullest = self._by(self.window.fullest)
         if not isinstance(fullest, Fitted):
@@ -244,16 +245,29 @@ class Attempt:
         least = (1 - self.window.unused) * self._sent(fullest)
         if self._sent(narrow) >= least:
             return narrow
-        first, last = fullest.draft.decisions.cut, narrow.draft.decisions.cut
-
-        def is_short(index: int) -> bool:
-            kept = decide(self.window, self._view, self._room, since=index)
-            return self._sent(self.trial(kept)) < least
-
-        latest = max(first, first + bisect_left(range(first, last), True, key=is_short) - 1)
-        wide = self.trial(self._decide(self.limit, self.window.begun_by(latest)))
+        window = self.window.begun_by(self._latest(fullest, narrow, least, self._inside(limit)))
+        room = min(self._inside(self.limit), self._spent(fullest))
+        wide = self.trial(self._decided(window, room))
         fits = wide.free >= self._reserved(wide.draft.decisions)
         return wide if fits and self._sent(wide) >= least else fullest
+
+    def _latest(self, fullest: Fitted, narrow: Fitted, least: float, room: float) -> int:
+        """Return the newest index that sends enough, between the cuts of two requests.
+
+        Every other index that is tried is where enough would be sent if all messages were alike.
+        """
+        first, last = fullest.draft.decisions.cut, narrow.draft.decisions.cut
+        most, short = self._sent(fullest), self._sent(narrow)
+        share = (most - least) / (most - short)
+        while last - first > 1:
+            index = first + min(max(round((last - first) * share), 1), last - first - 1)
+            sent = self._sent(self.trial(decide(self.window, self._view, room, since=index)))
+            if sent < least:
+                last, short = index, sent
+            else:
+                first, most = index, sent
+            share = (most - least) / (most - short) if share == HALF else HALF
+        return first
 
     def _sent(self, fitted: Fitted) -> int:
         """Return the tokens that the messages of a request take."""
@@ -336,17 +350,21 @@ class Attempt:
         conversation = plan.conversation(relaxed.system, drafted.messages)
         return Fitted(self, drafted, conversation, *plan.render(conversation))
 
-    def _decide(self, limit: float, window: Window | None = None) -> Decisions:
-        """Return what a window keeps within a limit, with room for what replaces the rest."""
-        recipe, view = self.plan.recipe, self._view
-        if recipe.note and not self.relaxed.note:
+    def _decide(self, limit: float) -> Decisions:
+        """Return what the window keeps within a limit, with room for what replaces the rest."""
+        if self.plan.recipe.note and not self.relaxed.note:
             # With a few tokens more the note has room, and must not cost a message.
             return self.smallest()
-        # Something is left out, since all of it together did not fit.
-        room = max(0, limit - self.allowance() - self.kept_free - self._note_cost)
+        return self._decided(self.window, self._inside(limit))
+
+    def _decided(self, window: Window, room: float) -> Decisions:
+        """Return what a window keeps within a room for messages."""
         since, tokens = self._newest
-        since = since if tokens <= room else None
-        return decide(window or self.window, view, room, since=since)
+        return decide(window, self._view, room, since=since if tokens <= room else None)
+
+    def _inside(self, limit: float) -> float:
+        """Return the tokens of a limit that messages have if some are left out."""
+        return max(0, limit - self.allowance() - self.kept_free - self._note_cost)
 
     @cached_property
     def _note_cost(self) -> float:

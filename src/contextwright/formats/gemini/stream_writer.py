@@ -79,13 +79,15 @@ class GeminiWriter(StreamWriter):
         if self.failed or event.reason == "interrupted":
             return
         candidate, rest = end_wire(event)
-        self.chunk([], candidate, **rest)
+        self.chunk([], candidate, rest)
 
-    def chunk(self, parts: list[Object], candidate: Object | None = None, **rest: object) -> None:
+    def chunk(
+        self, parts: list[Object], candidate: Object | None = None, rest: Object | None = None
+    ) -> None:
         """Send a chunk."""
         content: Object = {"role": "model", "parts": parts}
-        body: Object = {"candidates": [{"content": content, **(candidate or {}), "index": 0}]}
-        body.update(rest)
+        own: Object = {"content": content, **(candidate or {}), "index": 0}
+        body: Object = {"candidates": [own], **(rest or {})}
         if self.model:
             body["modelVersion"] = self.model
         if self.id:
