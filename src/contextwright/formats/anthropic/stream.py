@@ -48,7 +48,8 @@ class Block:
             if field != "partial_json":
                 block[field] = str(block.get(field) or "") + "".join(pieces)
         if self.citations:
-            block["citations"] = [*(block.get("citations") or []), *self.citations]
+            first = block.get("citations")
+            block["citations"] = [*(first if is_list(first) else ()), *self.citations]
         arguments = "".join(self.pieces.get("partial_json", ()))
         if arguments:
             call = ToolCall.from_json("", arguments)

@@ -22,7 +22,7 @@ from contextwright.formats.replies.usage import UNCOUNTED
 from contextwright.formats.replies.writer import Frame, InOrder, StreamWriter
 from contextwright.messages.parts import Part, Text, Thinking, ToolCall
 from contextwright.text.json import json_text
-from contextwright.wire.values import Object
+from contextwright.wire.values import Object, is_list
 
 __all__ = ["AnthropicWriter"]
 
@@ -114,7 +114,8 @@ class AnthropicWriter(StreamWriter):
         elif type(part) is Thinking and part.signature:
             self.delta("signature_delta", signature=part.signature)
         elif type(part) is Text:
-            for citation in part.extra.get(NAME, {}).get("citations") or ():
+            citations = part.extra.get(NAME, {}).get("citations")
+            for citation in citations if is_list(citations) else ():
                 self.delta("citations_delta", citation=citation)
         elif type(part) is ToolCall and self.custom:
             self.delta("input_json_delta", partial_json='"}')

@@ -206,7 +206,8 @@ def assistant_parts(
         parts = without_copies(parts, calls, path, reader)
         parts.extend(calls)
     elif fields.get("tool_calls", []) not in (None, []):
-        reader.fault(f"{path}.tool_calls", f"must be a list, not {shown(fields['tool_calls'])}")
+        given = fields.pop("tool_calls")
+        reader.fault(f"{path}.tool_calls", f"must be a list, not {shown(given)}")
     if isinstance(fields.get("function_call"), dict):
         call = call_of({"function": fields.pop("function_call")}, f"{path}.function_call", reader)
         parts.append(ToolCall(call.name, call.arguments, None, call.raw, old_style(reader)))
