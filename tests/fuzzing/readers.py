@@ -1,10 +1,9 @@
 """Everything that reads data of others: each takes bytes, and has samples to begin with."""
 
-import contextlib
 import json
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -50,64 +49,77 @@ TOOL = cw.Tool("book", "Book a table", {"type": "object", "properties": {"at": {
 class Reader(NamedTuple):
     """A reader, with the data it begins with."""
 
-    read: Callable[[bytes], object]
+    read: Callable[[bytes], Iterator[object]]
+    """Yields all that becomes of the data."""
     samples: tuple[bytes, ...]
 
 
-def attempt(reader: Reader, data: bytes) -> None:
-    """Read data; one of our own errors is an answer like others.
+def attempt(reader: Reader, data: bytes) -> list[object]:
+    """Return all that becomes of data; one of our own errors is an outcome like others.
 
     Raises:
         Exception: any other error, which is a fault of the reader.
     """
-    with contextlib.suppress(ContextwrightError):
-        reader.read(data)
+    outcome: list[object] = []
+    try:
+        for one in reader.read(data):
+            outcome.append(one)
+    except ContextwrightError as error:
+        outcome.append(error)
+    return outcome
 
 
-def read_body(format: str, data: bytes) -> None:
-    """Read a request, write it for every provider, check and count it."""
+def result_of(call: Callable[..., object], *given: object, **options: object) -> object:
+    """Return what a call gives, or its error, if that is one of ours."""
+    try:
+        return call(*given, **options)
+    except ContextwrightError as error:
+        return error
+
+
+def read_body(format: str, data: bytes) -> Iterator[object]:
+    """Read a request, write it in every format, check, count and build it."""
     body = decode(data)
     if format in MODELS:
-        cw.check(body, format)
-        with contextlib.suppress(ContextwrightError):
-            cw.count(body, model=MODELS[format], format=format)
+        yield cw.check(body, format)
+        yield result_of(cw.count, body, model=MODELS[format], format=format)
     conversation = cw.parse(body, format)
-    for target, model in MODELS.items():
-        with contextlib.suppress(ContextwrightError):
-            cw.render(conversation, target, model=model)
-    with contextlib.suppress(ContextwrightError):
-        cw.build(conversation, "default", model="gpt-4o", budget=300)
+    yield conversation
+    for target in (*MODELS, *OTHERS):
+        yield result_of(cw.render, conversation, target, model=MODELS.get(target, "gpt-4o"))
+    context = result_of(cw.build, conversation, "default", model="gpt-4o", budget=300)
+    yield context.explain() if isinstance(context, cw.Context) else context
 
 
-def read_reply(format: str, data: bytes) -> None:
+def read_reply(format: str, data: bytes) -> Iterator[object]:
     """Read a reply and write it for clients of every provider."""
     reply = cw.parse_reply(decode(data), format)
+    yield reply
     for target in MODELS:
-        streams.write_reply(reply, target)
-        for _ in streams.write_stream(streams.events_of(reply), target):
-            pass
+        yield streams.write_reply(reply, target)
+        yield list(streams.write_stream(streams.events_of(reply), target))
 
 
-def read_stream(format: str, data: bytes) -> None:
+def read_stream(format: str, data: bytes) -> Iterator[object]:
     """Read a stream in two pieces, and write it for clients of every provider."""
     middle = len(data) // 2
     events = list(streams.read_stream([data[:middle], data[middle:]], format))
-    streams.gather(events, format)
+    yield events
+    yield streams.gather(events, format)
     for target in MODELS:
-        for _ in streams.write_stream(events, target):
-            pass
+        yield list(streams.write_stream(events, target))
 
 
-def read_export(format: str | None, name: str, data: bytes) -> None:
+def read_export(format: str | None, name: str, data: bytes) -> Iterator[object]:
     """Read a file of another tool, whether or not its format is known."""
     path = Path(FOLDER.name, name)
     path.write_bytes(data)
     for one in importers.read(path, format, branches=True):
-        for _ in one.messages:
-            pass
+        yield one.whole()
+        yield one.id, one.title, one.agent, one.parent, one.at, one.lines, one.report.skipped
 
 
-def read_archive(data: bytes) -> None:
+def read_archive(data: bytes) -> Iterator[object]:
     """Read a zip of a Slack workspace, whose members stand in one JSON object."""
     members = decode(data)
     if not isinstance(members, dict):
@@ -116,28 +128,31 @@ def read_archive(data: bytes) -> None:
     with zipfile.ZipFile(path, "w") as archive:
         for name, value in cast("dict[str, Any]", members).items():
             archive.writestr(zipfile.ZipInfo(name or "x"), as_json(value))
-    read_export("slack", path.name, path.read_bytes())
+    yield from read_export("slack", path.name, path.read_bytes())
 
 
-def read_recipe(name: str, data: bytes) -> None:
+def read_recipe(name: str, data: bytes) -> Iterator[object]:
     """Read a recipe, and build with it."""
     path = Path(FOLDER.name, name)
     path.write_bytes(data)
-    recipe_files.load(path).build(TALK, model="gpt-4o", budget=500)
+    context = recipe_files.load(path).build(TALK, model="gpt-4o", budget=500)
+    yield context.payload
+    yield context.explain()
 
 
-def read_agents(data: bytes) -> None:
+def read_agents(data: bytes) -> Iterator[object]:
     """Read an `agents.json`, and the recipe of each agent."""
     agents = port42.parse_agents(decode(data))
     for name in agents.agents:
-        port42.recipe(agents, name)
+        yield result_of(port42.recipe, agents, name)
 
 
-def read_error(data: bytes) -> None:
+def read_error(data: bytes) -> Iterator[object]:
     """Read the body of an HTTP error, and write it for clients of every provider."""
     error = streams.read_error(400, {"retry-after": data[:20].decode("latin-1")}, data)
+    yield error
     for target in MODELS:
-        streams.write_error(error, target)
+        yield streams.write_error(error, target)
 
 
 def as_json(value: Any) -> bytes:
