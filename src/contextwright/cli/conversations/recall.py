@@ -48,6 +48,9 @@ About = Annotated[
     str | None,
     Option("--about", metavar="PERSON", help="Messages of this person only: an id or a name."),
 ]
+Budget = Annotated[
+    int, Option("--budget", "-b", min=1, metavar="N", help="Token budget of all lines.")
+]
 Confidence = Annotated[
     float,
     Option(
@@ -76,9 +79,7 @@ def recall(
     where: StoreOptions,
     conversation: Where = None,
     about: About = None,
-    budget: Annotated[
-        int, Option("--budget", "-b", min=1, metavar="N", help="Token budget of all lines.")
-    ] = 2_000,
+    budget: Budget = 2_000,
     limit: Annotated[
         int | None,
         Option("--limit", "-n", min=1, metavar="N", help="At most N messages. Default: no limit."),

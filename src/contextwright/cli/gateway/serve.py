@@ -23,6 +23,15 @@ __all__ = ["listening", "serve"]
 
 NAME_THE_HOST = 'name this one in the routes file: hosts = ["gateway.example"]'
 
+RoutesFile = Annotated[
+    str | None,
+    Option("--routes", metavar="FILE.toml", help="Routes: which models go to which provider."),
+]
+TokenFile = Annotated[
+    str | None,
+    Option("--token-file", metavar="FILE", help="Where the gateway's token is, or is made."),
+]
+
 
 def serve(
     where: StoreOptions,
@@ -32,14 +41,8 @@ def serve(
     port: Annotated[
         int, Option("--port", "-p", min=0, max=65535, help="Port to listen on.")
     ] = 8042,
-    routes: Annotated[
-        str | None,
-        Option("--routes", metavar="FILE.toml", help="Routes: which models go to which provider."),
-    ] = None,
-    token_file: Annotated[
-        str | None,
-        Option("--token-file", metavar="FILE", help="Where the gateway's token is, or is made."),
-    ] = None,
+    routes: RoutesFile = None,
+    token_file: TokenFile = None,
 ) -> int:
     """Run a gateway between clients and any provider.
 

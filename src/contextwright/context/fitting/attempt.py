@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable
 from functools import cached_property
 from math import inf
@@ -32,7 +33,6 @@ MERGED = 12
 """Maximum tokens that a message may cost less among others than alone."""
 CHEAPER = 1.25
 """How far messages that fit may exceed the free room, before their real price is known."""
-HALF = 0.5
 NEWEST = (6, 2)
 """Messages before the question that stay, whatever sections want, while they take at most half of
 the room: all six, or else the last two."""
@@ -252,22 +252,14 @@ class Attempt:
         return wide if fits and self._sent(wide) >= least else fullest
 
     def _latest(self, fullest: Fitted, narrow: Fitted, least: float, room: float) -> int:
-        """Return the newest index that sends enough, between the cuts of two requests.
-
-        Every other index that is tried is where enough would be sent if all messages were alike.
-        """
+        """Return the newest index that sends enough, between the cuts of two requests."""
         first, last = fullest.draft.decisions.cut, narrow.draft.decisions.cut
-        most, short = self._sent(fullest), self._sent(narrow)
-        share = (most - least) / (most - short)
-        while last - first > 1:
-            index = first + min(max(round((last - first) * share), 1), last - first - 1)
-            sent = self._sent(self.trial(decide(self.window, self._view, room, since=index)))
-            if sent < least:
-                last, short = index, sent
-            else:
-                first, most = index, sent
-            share = (most - least) / (most - short) if share == HALF else HALF
-        return first
+
+        def is_short(index: int) -> bool:
+            kept = decide(self.window, self._view, room, since=index)
+            return self._sent(self.trial(kept)) < least
+
+        return first + bisect_left(range(first + 1, last), True, key=is_short)
 
     def _sent(self, fitted: Fitted) -> int:
         """Return the tokens that the messages of a request take."""

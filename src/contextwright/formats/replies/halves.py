@@ -24,7 +24,7 @@ __all__ = ["Halves"]
 replace = msgspec.structs.replace
 
 HALF = re.compile("[\ud800-\udfff]").search
-FIRST_HALF = re.compile("[\ud800-\udbff]$").search
+FIRST_HALF = re.compile(r"[\ud800-\udbff]\Z").search
 
 Delta = TextDelta | ThinkingDelta | ArgumentsDelta
 
