@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import msgspec
 from msgspec import Struct
 
-from contextwright.errors import ParseError, UsageError, shown
+from contextwright.errors import ParseError, UsageError, require, shown
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -167,8 +167,9 @@ class Models:
     def find(self, name: str) -> Model:
         """Return the facts about a model: by name, by longest known prefix, or by family.
 
-        Never fails; `matched` and `note` say how much of the answer is a guess.
+        Any name has an answer; `matched` and `note` say how much of it is a guess.
         """
+        require(name, str, "the name of a model")
         if name in self._models:
             return self._models[name]
         plain = spelling(name)

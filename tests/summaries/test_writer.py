@@ -247,5 +247,5 @@ def test_the_guide_is_true() -> None:
 
 @pytest.mark.parametrize("tokens", [0, -5, None, 1.5, True])
 def test_a_summary_of_no_tokens_is_refused(tokens: int) -> None:
-    with pytest.raises(cw.UsageError, match="a summary cannot have .* tokens"):
+    with pytest.raises(cw.UsageError, match="tokens cannot be "):
         cw.SummaryPolicy(tokens=tokens)

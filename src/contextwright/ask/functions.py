@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from contextwright.ask.docstrings import read_docstring
-from contextwright.errors import UsageError, shown
+from contextwright.errors import UsageError, require, shown
 from contextwright.messages.message import Tool
 from contextwright.messages.parts import Opaque
 from contextwright.text.json import convert
@@ -57,6 +57,7 @@ class Toolbox(Struct, frozen=True):
         Raises:
             UsageError: a function cannot be a tool, or two tools have the same name.
         """
+        require(tools, Iterable, "tools", "a list of functions and tools")
         listed: list[Tool | Opaque] = []
         functions: dict[str, FunctionTool] = {}
         names: set[str] = set()

@@ -12,7 +12,7 @@ from msgspec import Struct
 from contextwright.ask.functions import AnyTool, Toolbox
 from contextwright.context.recipe_data import RecipeData
 from contextwright.context.recipe_files import as_recipe
-from contextwright.errors import UsageError, shown
+from contextwright.errors import UsageError, require, shown
 from contextwright.messages.make import Content, user
 from contextwright.messages.message import Author, Message
 from contextwright.models import Model, as_model
@@ -105,6 +105,9 @@ class Question(Struct, frozen=True, kw_only=True):
 
 def require_sound(question: Question) -> Question:
     """Return the question if its limits are valid."""
+    require(question.max_steps, int, "max_steps")
+    require(question.max_price, int | float | None, "max_price", "US dollars")
+    require(question.tool_timeout, int | float | None, "tool_timeout", "seconds")
     if question.max_steps < 1:
         raise UsageError(f"max_steps is {question.max_steps}", hint="at least 1")
     if question.tool_timeout is not None and question.tool_timeout <= 0:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from msgspec import Struct
-
 from contextwright.messages.message import Message
 from contextwright.messages.parts import Text
+from contextwright.text.fields import Checked, Natural
 
 __all__ = ["OmissionNote"]
 
@@ -15,14 +14,14 @@ TEXT = "[{omitted} earlier messages are left out here]"
 ONE = "[1 earlier message is left out here]"
 
 
-class OmissionNote(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class OmissionNote(Checked, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """The note in the place of omitted messages."""
 
     text: str = TEXT
     role: Literal["user", "assistant"] = "user"
-    beyond: int = 0
+    beyond: Natural = 0
     """Write the note only if more messages than this are left out."""
-    count_beyond: int | None = None
+    count_beyond: Natural | None = None
     """Give the number by which the history exceeds this one, as Port 42 does, instead of the number
     left out.
     """

@@ -12,7 +12,7 @@ from contextwright.context.omission import OmissionNote
 from contextwright.errors import UsageError, shown
 from contextwright.models import Model
 from contextwright.sections import Section
-from contextwright.sections.budget import as_section
+from contextwright.sections.budget import as_section, require_attributes
 from contextwright.sections.replies import REPLY_REACH
 from contextwright.summaries.policy import SummaryPolicy
 from contextwright.tokens.count import Count
@@ -30,6 +30,7 @@ FIELDS: dict[str, Any] = {
     "clearing": Clearing,
     "budget": int | None,
     "answer": int,
+    "unseen": int,
     "note": OmissionNote | None,
     "summary": SummaryPolicy | None,
     "cache": bool,
@@ -38,7 +39,11 @@ FIELDS: dict[str, Any] = {
     "options": dict,
 }
 """The expected type of each field, for errors."""
-CHOICES = {"oversize": ("refuse", "cut"), "stored_system": ("keep", "skip")}
+CHOICES = {
+    "placement": ("volatility", "system"),
+    "oversize": ("refuse", "cut"),
+    "stored_system": ("keep", "skip"),
+}
 """The values of fields that have only some."""
 
 
@@ -82,7 +87,7 @@ class RecipeData(Struct, frozen=True, kw_only=True, omit_defaults=True):
         if isinstance(self.system, bytes) or not isinstance(self.system, Sequence):  # pyright: ignore
             raise UsageError(f"system cannot be {shown(self.system)}", hint=SYSTEM)
         for index, section in enumerate(self.system):
-            as_section(section, index)
+            require_attributes(as_section(section, index), index)
         for name, type in FIELDS.items():
             value = getattr(self, name)
             if not isinstance(value, type) or isinstance(value, bool) and type is not bool:

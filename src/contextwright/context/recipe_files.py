@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Sequence
 from functools import cache
 from importlib import import_module, resources
 from pathlib import Path
@@ -80,6 +81,7 @@ def as_recipe(recipe: R | str) -> R | Recipe:
 
 def find(name: str) -> Recipe:
     """Find a recipe by the name of a shipped one, or by the path of a file."""
+    require(name, str, "the name of a recipe")
     if name in SHIPPED:
         return shipped(name)
     if Path(name).suffix in (".toml", ".json"):
@@ -123,32 +125,31 @@ def read(
         data, own = without_own_sections(data, imports=imports)
         written = convert(data, RecipeFile)
         as_options(written.options)
-        for part in ("window", "clearing", "note"):
-            require_no_negatives(part, getattr(written, part))
-        summary = summary_of(written.summary)
+        sections = [
+            own.get(index) or rooted(section, folder)
+            for index, section in enumerate(written.system)
+        ]
+        return recipe_of(written, sections, name)
     except msgspec.ValidationError as error:
         raise refused(name, str(error)) from error
     except ContextwrightError as error:
         raise ParseError(f"recipe {shown(name)}: {error}") from error
-    note = (
-        written.note
-        if isinstance(written.note, OmissionNote)
-        else (OmissionNote() if written.note else None)
-    )
+
+
+def recipe_of(written: RecipeFile, sections: Sequence[str | Section], name: str) -> Recipe:
+    """Return a recipe as it was written, with its sections."""
+    note = written.note
     return Recipe(
         name=name,
         title=written.title,
-        system=tuple(
-            own.get(index) or rooted(section, name, folder)
-            for index, section in enumerate(written.system)
-        ),
+        system=tuple(sections),
         window=written.window,
         clearing=written.clearing,
         budget=written.budget,
         answer=written.answer,
         unseen=written.unseen,
-        note=note,
-        summary=summary,
+        note=(OmissionNote() if note else None) if isinstance(note, bool) else note,
+        summary=summary_of(written.summary),
         placement=written.placement,
         oversize=written.oversize,
         cache=written.cache,
@@ -206,14 +207,6 @@ def summary_of(written: WrittenSummary | bool) -> SummaryPolicy | None:
     return SummaryPolicy() if written else None
 
 
-def require_no_negatives(part: str, value: object) -> None:
-    """Raise for negative numbers in a window, clearing or note."""
-    for field in getattr(value, "__struct_fields__", ()):
-        number = getattr(value, field)
-        if isinstance(number, int | float) and number < 0:
-            raise UsageError(f"{part}.{field}: {number} is negative")
-
-
 def refused(name: str, fault: str) -> ParseError:
     """Return an error with the path into the recipe, and what is valid there."""
     message, _, place = fault.partition(" - at `$")
@@ -252,12 +245,16 @@ def types_of(union: Any) -> list[str]:
     return [str(member.__struct_config__.tag) for member in get_args(union)]
 
 
-def rooted(section: str | BuiltIn, name: str, folder: Path | None) -> str | BuiltIn:
-    """Return the section; one that reads a file reads it below the recipe's folder."""
+def rooted(section: str | BuiltIn, folder: Path | None) -> str | BuiltIn:
+    """Return the section; one that reads a file reads it below the recipe's folder.
+
+    Raises:
+        UsageError: the recipe has no folder, or its section names another one.
+    """
     if not isinstance(section, File):
         return section
     if folder is None:
-        raise ParseError(f"recipe {shown(name)}: it has no folder to read {shown(section.path)} in")
+        raise UsageError(f"it has no folder to read {shown(section.path)} in")
     if section.root is not None:
-        raise ParseError(f"recipe {shown(name)}: files are read below the recipe's own folder")
+        raise UsageError("files are read below the recipe's own folder")
     return msgspec.structs.replace(section, root=str(folder))

@@ -19,7 +19,7 @@ from contextwright.context.context import Context
 from contextwright.context.prompt_cache import Charge, PromptCache, dollars, price_of
 from contextwright.context.recipe import Recipe
 from contextwright.context.recipe_files import as_recipe
-from contextwright.errors import BudgetError
+from contextwright.errors import BudgetError, require
 from contextwright.formats.api import check
 from contextwright.messages.conversation import Conversation, as_conversation
 from contextwright.messages.message import Message
@@ -167,9 +167,9 @@ def simulate(
     conversation = as_conversation(conversation)
     facts = as_model(model)
     places = requests_of(conversation.messages)
-    tried = [
-        as_recipe(one) for one in ([recipes] if isinstance(recipes, str | Recipe) else recipes)
-    ]
+    listed = [recipes] if isinstance(recipes, str | Recipe) else recipes
+    require(listed, Sequence, "recipes", "names of recipes, or Recipe(…)")
+    tried = [as_recipe(one) for one in listed]
     rows: list[Row] = []
     for number, recipe in enumerate(tried):
         run = Run(conversation, recipe, facts, format or facts.format, budget)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 import msgspec
 
@@ -19,6 +22,8 @@ UNEXPECTED = (
     ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError
 )  # fmt: skip
 """What Python raises for a value of the wrong type."""
+NOT_TEXT = (bytes, bytearray, date, datetime, time, timedelta, Decimal, UUID)
+"""What msgspec would take for the text that it writes for them."""
 
 
 @contextmanager
@@ -51,7 +56,7 @@ def refuse_faults(messages: Sequence[Message], error: Exception | None = None) -
 def refuse(value: Any, type: Any, path: str, error: Exception | None) -> None:
     """Raise if a field of the value has the wrong type."""
     try:
-        plain = msgspec.to_builtins(value)
+        plain = msgspec.to_builtins(value, builtin_types=NOT_TEXT)
     except (TypeError, ValueError, RecursionError) as fault:
         reason = (
             f"{path or 'the conversation'} holds a value that is not JSON: {in_one_line(fault)}"

@@ -10,7 +10,7 @@ from urllib.parse import quote
 import msgspec
 from msgspec import Struct
 
-from contextwright.errors import ProviderError, UsageError
+from contextwright.errors import ProviderError, UsageError, require
 from contextwright.models import as_model
 from contextwright.wire.values import is_object
 
@@ -74,6 +74,7 @@ def host_for(target: str | Host, base_url: str | None = None) -> Host:
     Raises:
         UsageError: the name is unknown.
     """
+    require(target, str | Host, "a host", f"name one of: {', '.join(HOSTS)}")
     host = target if isinstance(target, Host) else HOSTS.get(target)
     if host is None and isinstance(target, str):
         name = BY_FORMAT.get(target)

@@ -11,6 +11,8 @@ from msgspec import Struct
 from contextwright.errors import UsageError, in_one_line, shown
 from contextwright.messages.changes import Change
 from contextwright.sections import Instructions, Section, SectionInput, Volatility
+from contextwright.sections.base import Share
+from contextwright.text.fields import Checked
 from contextwright.text.quoting import one_line
 
 __all__ = [
@@ -21,6 +23,7 @@ __all__ = [
     "SectionWriter",
     "as_section",
     "costs",
+    "require_attributes",
 ]
 
 replace = msgspec.structs.replace
@@ -200,6 +203,23 @@ def as_section(given: object, index: int) -> Section:
         hint = "text, or an object with a method write(moment)"
         raise UsageError(f"system[{index}] is {shown(given)}, not a section", hint=hint)
     return adopted(given)
+
+
+class Attributes(Checked, frozen=True):
+    """The attributes that every section has."""
+
+    heading: str
+    volatility: Volatility
+    priority: int
+    budget: Share
+
+
+def require_attributes(section: Section, index: int) -> None:
+    """Raise for a section that has an attribute of the wrong type."""
+    try:
+        Attributes(section.heading, section.volatility, section.priority, section.budget)
+    except UsageError as error:
+        raise UsageError(f"system[{index}]: {error}") from error
 
 
 def adopted(given: object) -> Section:

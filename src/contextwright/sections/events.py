@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
-
-from contextwright.errors import UsageError, shown
 from contextwright.messages.message import Message
 from contextwright.sections.base import Section, SectionInput, Share, Volatility, last_entries
+from contextwright.text.fields import Checked, Natural
 from contextwright.text.quoting import quoted
 
 __all__ = ["Events"]
@@ -16,19 +14,15 @@ FURTHER = 10
 
 
 class Events(
-    Section, Struct, frozen=True, tag="events", forbid_unknown_fields=True, omit_defaults=True
+    Section, Checked, frozen=True, tag="events", forbid_unknown_fields=True, omit_defaults=True
 ):
     """The newest service events of the conversation, quoted because members chose their text."""
 
-    most: int = 10
+    most: Natural = 10
     volatility: Volatility = "turn"
     priority: int = 20
     budget: Share = None
     heading: str = "## Recent Events"
-
-    def __post_init__(self) -> None:
-        if type(self.most) is not int or self.most < 0:
-            raise UsageError(f"most cannot be {shown(self.most)}", hint="a whole number, 0 or more")
 
     def write(self, moment: SectionInput) -> str | None:
         """Write a line for each event, oldest first, with its day."""

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from msgspec import Struct
-
-from contextwright.errors import UsageError, shown
 from contextwright.messages.message import Author
 from contextwright.recall.memories import (
     Memory,
@@ -30,6 +27,7 @@ from contextwright.sections.queries import (
     unfound,
     unknown,
 )
+from contextwright.text.fields import Checked, Fraction, Natural
 from contextwright.text.quoting import filled, labelled, one_line, quoted, quoted_lines
 
 __all__ = ["Episodes", "KeyFacts", "Memories", "UserProfile"]
@@ -44,20 +42,17 @@ ALIKE = 0.85
 
 
 class Memories(
-    Section, Struct, frozen=True, tag="memories", forbid_unknown_fields=True, omit_defaults=True
+    Section, Checked, frozen=True, tag="memories", forbid_unknown_fields=True, omit_defaults=True
 ):
     """Notes about the person who asks, and about people they reply to or mention."""
 
-    most: int = 15
-    others: int = 5
+    most: Natural = 15
+    others: Natural = 5
     """Maximum number of memories about each of the others."""
     volatility: Volatility = "turn"
     priority: int = 45
     budget: Share = None
     heading: str = NAMED
-
-    def __post_init__(self) -> None:
-        require_counts(most=self.most, others=self.others)
 
     def write(self, moment: SectionInput) -> str | None:
         """Write a line for each memory, none twice."""
@@ -85,7 +80,12 @@ class Memories(
 
 
 class UserProfile(
-    Section, Struct, frozen=True, tag="user-profile", forbid_unknown_fields=True, omit_defaults=True
+    Section,
+    Checked,
+    frozen=True,
+    tag="user-profile",
+    forbid_unknown_fields=True,
+    omit_defaults=True,
 ):
     """A summary of the person who asks."""
 
@@ -105,23 +105,19 @@ class UserProfile(
 
 
 class KeyFacts(
-    Section, Struct, frozen=True, tag="key-facts", forbid_unknown_fields=True, omit_defaults=True
+    Section, Checked, frozen=True, tag="key-facts", forbid_unknown_fields=True, omit_defaults=True
 ):
     """Labelled facts about the person who asks, and about people they reply to or mention."""
 
-    most: int = 10
-    others: int = 5
+    most: Natural = 10
+    others: Natural = 5
     """Maximum number of facts about each of the others."""
-    least: float = 0.0
+    least: Fraction = 0.0
     """Minimum certainty, from 0 to 1."""
     volatility: Volatility = "turn"
     priority: int = 35
     budget: Share = None
     heading: str = "## Key Facts"
-
-    def __post_init__(self) -> None:
-        require_counts(most=self.most, others=self.others)
-        require_share(least=self.least)
 
     def write(self, moment: SectionInput) -> str | None:
         """Write the most certain facts first; only the newest of each label."""
@@ -148,21 +144,17 @@ class KeyFacts(
 
 
 class Episodes(
-    Section, Struct, frozen=True, tag="episodes", forbid_unknown_fields=True, omit_defaults=True
+    Section, Checked, frozen=True, tag="episodes", forbid_unknown_fields=True, omit_defaults=True
 ):
     """Events that match the newest question, shown to their participants only."""
 
-    most: int = 3
-    least: float = 0.6
+    most: Natural = 3
+    least: Fraction = 0.6
     """Minimum weight of an event, from 0 to 1."""
     volatility: Volatility = "turn"
     priority: int = 25
     budget: Share = None
     heading: str = "## Memorable Events"
-
-    def __post_init__(self) -> None:
-        require_counts(most=self.most)
-        require_share(least=self.least)
 
     def write(self, moment: SectionInput) -> str | None:
         """Write topic and summary of each."""
@@ -182,20 +174,6 @@ class Episodes(
     def shorten(self, text: str, longest: int) -> str:
         """Keep the best events that fit."""
         return best_entries(text, longest)
-
-
-def require_counts(**numbers: int) -> None:
-    """Raise for numbers that are not whole or are negative."""
-    for name, number in numbers.items():
-        if type(number) is not int or number < 0:
-            raise UsageError(f"{name} cannot be {shown(number)}", hint="a whole number, 0 or more")
-
-
-def require_share(**shares: float) -> None:
-    """Raise for shares outside 0 to 1."""
-    for name, share in shares.items():
-        if type(share) not in (int, float) or not 0 <= share <= 1:
-            raise UsageError(f"{name} cannot be {shown(share)}", hint="from 0 to 1")
 
 
 # --- saying it once --------------------------------------------------------------------------

@@ -6,15 +6,14 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
-from msgspec import Struct
-
 from contextwright.messages.message import Message
 from contextwright.recall.confidence import NOTHING
 from contextwright.recall.lines import by_day, day_of, line_of
 from contextwright.recall.memories import Memory, Ranking
 from contextwright.sections.base import Section, SectionInput, Share, Volatility, best_entries
-from contextwright.sections.memory import different, require_counts, require_share
+from contextwright.sections.memory import different
 from contextwright.sections.queries import RECENT, asked_for, unfound
+from contextwright.text.fields import Checked, Fraction, Natural
 from contextwright.text.quoting import quoted
 
 __all__ = ["PastExcerpts", "PastMessages"]
@@ -25,7 +24,7 @@ ENOUGH = 0.9
 
 class PastExcerpts(
     Section,
-    Struct,
+    Checked,
     frozen=True,
     tag="past-excerpts",
     forbid_unknown_fields=True,
@@ -33,10 +32,10 @@ class PastExcerpts(
 ):
     """Excerpts of past messages that match the newest question."""
 
-    most: int = 5
-    least: float = 0.02
+    most: Natural = 5
+    least: Fraction = 0.02
     """Minimum probability that it is needed, from 0 to 1."""
-    longest: int = 200
+    longest: Natural = 200
     """Maximum characters of one passage."""
     ranking: Ranking = Ranking()
     """What counts besides the question."""
@@ -44,10 +43,6 @@ class PastExcerpts(
     priority: int = 30
     budget: Share = None
     heading: str = "## Relevant Past Context"
-
-    def __post_init__(self) -> None:
-        require_counts(most=self.most, longest=self.longest)
-        require_share(least=self.least)
 
     def write(self, moment: SectionInput) -> str | None:
         """Write the best first, each with its score."""
@@ -75,7 +70,7 @@ class PastExcerpts(
 
 class PastMessages(
     Section,
-    Struct,
+    Checked,
     frozen=True,
     tag="past-messages",
     forbid_unknown_fields=True,
@@ -83,12 +78,12 @@ class PastMessages(
 ):
     """Past messages that the newest question needs, in order; of long ones the passages."""
 
-    tokens: int | None = None
+    tokens: Natural | None = None
     """Maximum tokens; None: all that its share and the window leave."""
-    most: int = 1_000
-    least: float = 0.0
+    most: Natural = 1_000
+    least: Fraction = 0.0
     """Minimum probability that a message is needed, from 0 to 1."""
-    confidence: float = NOTHING
+    confidence: Fraction = NOTHING
     """Minimum probability that any message answers the question, from 0 to 1; below it nothing is
     recalled."""
     ranking: Ranking = Ranking()
@@ -98,11 +93,6 @@ class PastMessages(
     budget: Share = 0.85
     heading: str = "## Recalled From Earlier"
     fills: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        require_counts(tokens=self.tokens or 0, most=self.most)
-        require_share(least=self.least)
-        require_share(confidence=self.confidence)
 
     def write(self, moment: SectionInput) -> str | None:
         """Write a line for each message, with its speaker, below its day."""

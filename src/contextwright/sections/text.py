@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
-from msgspec import Struct
-
 from contextwright.errors import UsageError, shown
 from contextwright.sections.base import Section, SectionInput, Share, Volatility
+from contextwright.text.fields import Checked, Natural
+from contextwright.text.json import UNFIT
 from contextwright.text.shorten import shortened
 
 __all__ = ["File", "Instructions", "Persona", "Text"]
@@ -16,7 +16,7 @@ LARGEST_FILE = 256 * 1024
 
 
 class Text(
-    Section, Struct, frozen=True, tag="text", forbid_unknown_fields=True, omit_defaults=True
+    Section, Checked, frozen=True, tag="text", forbid_unknown_fields=True, omit_defaults=True
 ):
     """Text of the developer, unchanged."""
 
@@ -51,7 +51,7 @@ class Persona(Text, frozen=True, tag="persona"):
 
 
 class File(
-    Section, Struct, frozen=True, tag="file", forbid_unknown_fields=True, omit_defaults=True
+    Section, Checked, frozen=True, tag="file", forbid_unknown_fields=True, omit_defaults=True
 ):
     """The text of a file, read whenever a context is built.
 
@@ -61,7 +61,7 @@ class File(
     path: str
     root: str | None = None
     """None: the current working directory."""
-    largest: int = LARGEST_FILE
+    largest: Natural = LARGEST_FILE
     """Maximum bytes; a larger file is refused."""
     volatility: Volatility = "static"
     priority: int = 100
@@ -69,9 +69,10 @@ class File(
     heading: str = ""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         posix, windows = PurePosixPath(self.path), PureWindowsPath(self.path)
         outside = posix.is_absolute() or windows.drive or windows.root or ".." in windows.parts
-        if outside or not posix.parts or "\0" in self.path:
+        if outside or not posix.parts or UNFIT.search(self.path + (self.root or "")):
             raise UsageError(
                 f"a section cannot read {shown(self.path)}", hint="a path below its root"
             )

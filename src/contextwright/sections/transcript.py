@@ -10,8 +10,6 @@ from collections import Counter
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
-from msgspec import Struct
-
 from contextwright.errors import UsageError
 from contextwright.messages.message import Message
 from contextwright.messages.parts import Media
@@ -25,6 +23,7 @@ from contextwright.sections.replies import (
     named_by,
     place_of,
 )
+from contextwright.text.fields import Checked
 from contextwright.text.quoting import one_line
 
 __all__ = ["Transcript", "reply_media"]
@@ -39,7 +38,7 @@ YOUTUBE = ("youtube.com", "youtu.be")
 
 
 class Transcript(
-    Section, Struct, frozen=True, tag="transcript", forbid_unknown_fields=True, omit_defaults=True
+    Section, Checked, frozen=True, tag="transcript", forbid_unknown_fields=True, omit_defaults=True
 ):
     """The newest messages as plain lines, the one to answer at the end."""
 
@@ -53,6 +52,7 @@ class Transcript(
     heading: str = ""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not FEWEST <= self.messages <= MOST:
             raise UsageError(f"a transcript has {FEWEST} to {MOST} messages, not {self.messages}")
 

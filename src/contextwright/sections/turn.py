@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from msgspec import Struct
-
 from contextwright.errors import UsageError, shown
 from contextwright.sections.base import Section, SectionInput, Share, Volatility
 from contextwright.sections.replies import REPLY_REACH, replied_to
+from contextwright.text.fields import Checked
 from contextwright.text.quoting import one_line
 
 __all__ = ["CurrentTime", "CurrentUser", "ReplyTo"]
@@ -21,7 +20,12 @@ MONTHS = (
 
 
 class CurrentTime(
-    Section, Struct, frozen=True, tag="current-time", forbid_unknown_fields=True, omit_defaults=True
+    Section,
+    Checked,
+    frozen=True,
+    tag="current-time",
+    forbid_unknown_fields=True,
+    omit_defaults=True,
 ):
     """The time in a time zone, in English regardless of the machine's locale."""
 
@@ -32,6 +36,7 @@ class CurrentTime(
     heading: str = "# Current Time"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         try:
             ZoneInfo(self.zone)
         except (ZoneInfoNotFoundError, ValueError) as error:
@@ -53,7 +58,12 @@ class CurrentTime(
 
 
 class CurrentUser(
-    Section, Struct, frozen=True, tag="current-user", forbid_unknown_fields=True, omit_defaults=True
+    Section,
+    Checked,
+    frozen=True,
+    tag="current-user",
+    forbid_unknown_fields=True,
+    omit_defaults=True,
 ):
     """The author of the newest question."""
 
@@ -80,7 +90,7 @@ class CurrentUser(
 
 
 class ReplyTo(
-    Section, Struct, frozen=True, tag="reply-to", forbid_unknown_fields=True, omit_defaults=True
+    Section, Checked, frozen=True, tag="reply-to", forbid_unknown_fields=True, omit_defaults=True
 ):
     """The message that the newest question replies to: as the question says, else as it is."""
 

@@ -22,6 +22,7 @@ from contextwright.store.contexts.build import build
 from contextwright.store.engines.base import Connection
 from contextwright.store.records import Turn
 from contextwright.store.rows import conversations, turns
+from contextwright.store.rows.validation import require_name
 from contextwright.store.state import State
 from contextwright.store.turns import add_work
 
@@ -40,6 +41,7 @@ class StoredTranscript:
     async def find(self, key: str) -> list[tuple[int, Message]]:
         """Return the messages of a turn, with their current marks."""
         tenant, id = self.state.tenant, self.id
+        require_name(key, "key")
 
         def work(connection: Connection) -> list[tuple[int, Message]]:
             head = conversations.find(connection, tenant, id)

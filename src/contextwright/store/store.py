@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Unpack
 
 from msgspec.structs import replace
 
-from contextwright.errors import UsageError, shown
+from contextwright.errors import UsageError, require, shown
 from contextwright.messages.times import as_time, read_time
 from contextwright.models import Model, as_model
 from contextwright.recall.memories import Memory, MemoryKind
@@ -45,7 +45,7 @@ from contextwright.store.rows import memories as notes
 from contextwright.store.rows.recorded import bodies, requests
 from contextwright.store.rows.validation import memory_body, require_name, require_text
 from contextwright.store.state import State
-from contextwright.store.turns import add_work, add_work_or_error
+from contextwright.store.turns import add_work, add_work_or_error, each_turn
 from contextwright.tokens.count import Calibration
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ class Store:
 
         A conversation with nothing newer is removed whole, unless it has forks.
         """
-        moment = time if isinstance(time, datetime) else read_time(time)
+        moment = time if isinstance(time, datetime) else read_time(as_time(time) or "")
         if moment is None:
             raise UsageError(f"{shown(time)} is not an ISO 8601 time")
         return erasure.erase_old(self.state, moment, **options)
@@ -205,6 +205,7 @@ class Store:
         """
         if isinstance(memory, str):
             memory = Memory(kind, memory, about, key, author, as_time(at), scope)
+        require(made_from, Sequence, "made_from", "the numbers of messages")
         if made_from:
             memory = replace(memory, meta={**memory.meta, "messages": list(made_from)})
         record = notes.sound(memory)
@@ -329,7 +330,8 @@ class Store:
 
         Returns the numbers of each turn's messages, or its error.
         """
-        return self.engine.write_each([add_work_or_error(self.state, turn) for turn in turns])
+        works = [add_work_or_error(self.state, turn) for turn in each_turn(turns)]
+        return self.engine.write_each(works)
 
     def add_all(self, turns: Iterable[Turn]) -> int:
         """Store any number of turns, all of them or none; return the number of messages.
@@ -338,7 +340,8 @@ class Store:
         """
 
         def work(connection: Connection) -> int:
-            return sum(len(add_work(self.state, turn)[1](connection)) for turn in turns)
+            works = (add_work(self.state, turn)[1] for turn in each_turn(turns))
+            return sum(len(work(connection)) for work in works)
 
         return self.engine.write_alone(work)
 

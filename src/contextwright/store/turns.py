@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, TypeAlias
 
-from contextwright.errors import ContextwrightError, UsageError
+from contextwright.errors import ContextwrightError, UsageError, require
 from contextwright.messages.conversation import Conversation, as_conversation
 from contextwright.messages.message import Message
 from contextwright.messages.speech import with_speech
@@ -16,7 +16,14 @@ from contextwright.store.rows import turns
 from contextwright.store.rows.validation import bodies_of, require_name
 from contextwright.store.state import State
 
-__all__ = ["TurnMessages", "add_work", "add_work_or_error", "messages_of", "replace_all"]
+__all__ = [
+    "TurnMessages",
+    "add_work",
+    "add_work_or_error",
+    "each_turn",
+    "messages_of",
+    "replace_all",
+]
 
 TurnMessages: TypeAlias = Message | Conversation | Iterable[Message]
 """Anything that can be added to a conversation as one turn."""
@@ -28,6 +35,18 @@ def messages_of(turn: TurnMessages) -> tuple[Message, ...]:
         return as_conversation(turn).messages
     messages = as_conversation(turn.messages).messages
     return tuple(with_speech(message, turn.reply_tools) for message in messages)
+
+
+def each_turn(turns: Iterable[Turn]) -> Iterator[Turn]:
+    """Yield the turns of a call that adds several.
+
+    Raises:
+        UsageError: one of them is something else.
+    """
+    require(turns, Iterable, "turns", "a list of Turn(conversation, messages)")
+    for turn in turns:
+        require(turn, Turn, "a turn", "Turn(conversation, messages)")
+        yield turn
 
 
 def add_work(state: State, turn: Turn) -> tuple[str, Work[list[int]]]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Annotated, TypeAlias
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from contextwright.errors import UsageError, shown
 from contextwright.summaries.summary import DIGEST
+from contextwright.text.fields import Checked
 from contextwright.text.json import UNFIT
 
 __all__ = ["Request", "Summariser", "SummaryPolicy"]
@@ -37,10 +38,10 @@ Summariser: TypeAlias = Callable[[Request], str]
 """A function that writes summaries. If it raises, the request is built without a summary."""
 
 
-class SummaryPolicy(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class SummaryPolicy(Checked, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """How messages outside the window are summarised; plain data except for `summariser`."""
 
-    tokens: int = 400
+    tokens: Annotated[int, Meta(ge=1)] = 400
     """Maximum tokens; in small requests at most a quarter of the room for messages."""
     model: str | None = None
     """The model that writes it; without a model and `summariser`, the summary is excerpts."""
@@ -49,9 +50,7 @@ class SummaryPolicy(Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     """Whether a store's chat writes it in the background, so that no request waits for it."""
 
     def __post_init__(self) -> None:
-        if type(self.tokens) is not int or self.tokens < 1:
-            hint = "a whole number, 1 or more"
-            raise UsageError(f"a summary cannot have {shown(self.tokens)} tokens", hint=hint)
+        super().__post_init__()
         # The store keeps a summary under this name, on every engine.
         if self.model is not None and UNFIT.search(self.model):
             hint = "a name without NUL and without half a surrogate pair"

@@ -37,11 +37,18 @@ def decoder(type: type[Value]) -> msgspec.json.Decoder[Value]:
 
 
 def convert(value: object, type: type[Value], *, strict: bool = True) -> Value:
-    """Convert a value to a type like `msgspec.convert`; safe to call from any thread."""
+    """Convert a value to a type like `msgspec.convert`; safe to call from any thread.
+
+    Raises:
+        msgspec.ValidationError: the value does not match, or a name in it is not Unicode.
+    """
     if type not in PREPARED:
         decoder(type)
         PREPARED.add(type)
-    return msgspec.convert(value, type, strict=strict)
+    try:
+        return msgspec.convert(value, type, strict=strict)
+    except UnicodeEncodeError as error:  # msgspec looks for a lone surrogate among its names
+        raise msgspec.ValidationError("Text with half a surrogate pair") from error
 
 
 def decode_halves(text: bytes | str) -> Any:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Annotated
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta
 
 from contextwright.messages.message import Message
 from contextwright.messages.parts import Media, Part, Text, ToolResult
+from contextwright.text.fields import Checked, Natural
 
 __all__ = ["Clearing", "without_media", "without_results"]
 
 replace = msgspec.structs.replace
 
 
-class Clearing(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class Clearing(Checked, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """A policy that replaces old tool results and media with stubs, before any message is dropped.
 
     Everything before a line is cleared, and the line moves in steps, so that between two steps
@@ -23,13 +25,13 @@ class Clearing(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, om
     cleared, nor are results shorter than their stub.
     """
 
-    results: int | None = None
+    results: Natural | None = None
     """Minimum number of newest exchanges that keep their results; all calls stay."""
-    media: int | None = None
+    media: Natural | None = None
     """Minimum number of newest messages that keep their media."""
-    most_media: int | None = None
+    most_media: Natural | None = None
     """Maximum number of media in one request, at least one; None: the provider's limit."""
-    step: float = 3.0
+    step: Annotated[float, Meta(ge=0)] = 3.0
     """How many more than these stay before the line moves, as a share of them: with 12 results and
     a step of 3, between 12 and 48 stay. A larger step breaks the prompt cache less often.
     """

@@ -9,7 +9,7 @@ from typing import ClassVar, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from contextwright.errors import UsageError, shown
+from contextwright.text.fields import Checked, Fraction, Natural
 from contextwright.windows.decisions import Span
 from contextwright.windows.history import View
 from contextwright.windows.log import first_from
@@ -82,7 +82,7 @@ class Window:
 
 
 class KeepAll(
-    Window, Struct, frozen=True, tag="keep-all", forbid_unknown_fields=True, omit_defaults=True
+    Window, Checked, frozen=True, tag="keep-all", forbid_unknown_fields=True, omit_defaults=True
 ):
     """Keeps everything, whatever it costs."""
 
@@ -95,11 +95,11 @@ class KeepAll(
 
 
 class KeepRecent(
-    Window, Struct, frozen=True, tag="keep-recent", forbid_unknown_fields=True, omit_defaults=True
+    Window, Checked, frozen=True, tag="keep-recent", forbid_unknown_fields=True, omit_defaults=True
 ):
     """Keeps the newest messages that fit; the cut moves with every message and breaks the cache."""
 
-    messages: int | None = None
+    messages: Natural | None = None
     """Maximum number of messages; system messages do not count."""
     whole_turns: bool = False
     """Whether to begin with a question, so that an answer is dropped with its question."""
@@ -123,7 +123,7 @@ class KeepRecent(
 
 
 class Stepped(
-    Window, Struct, frozen=True, tag="stepped", forbid_unknown_fields=True, omit_defaults=True
+    Window, Checked, frozen=True, tag="stepped", forbid_unknown_fields=True, omit_defaults=True
 ):
     """Keeps the newest messages that fit, cut in steps: between two cuts a request only grows.
 
@@ -131,20 +131,15 @@ class Stepped(
     exceptions are in `docs/windows.md`.
     """
 
-    step: float = 0.6
+    step: Fraction = 0.6
     """The share of what fits that a cut may leave unused. `benchmarks/caching.py` shows what other
     steps cost: a larger one breaks the cache less often and keeps less."""
-    messages: int | None = None
+    messages: Natural | None = None
     """Maximum number of messages; system messages do not count."""
     task: bool = True
     """Whether to keep the first question of an agent's run, its task, unless it is very long."""
 
     why_dropped: ClassVar[str] = "before the cut, which moves in steps"
-
-    def __post_init__(self) -> None:
-        if type(self.step) not in (int, float) or not 0 <= self.step <= 1:
-            hint = "a share of the budget from 0 to 1, such as 0.6"
-            raise UsageError(f"step cannot be {shown(self.step)}", hint=hint)
 
     @property
     def unused(self) -> float:
@@ -195,7 +190,7 @@ class SteppedBy(Window, Struct, frozen=True):
 
 class FirstAndRecent(
     Window,
-    Struct,
+    Checked,
     frozen=True,
     tag="first-and-recent",
     forbid_unknown_fields=True,
@@ -203,9 +198,9 @@ class FirstAndRecent(
 ):
     """Keeps the first few messages, which set the scene, and the newest; drops the middle."""
 
-    messages: int = 20
+    messages: Natural = 20
     """Maximum number of messages, including the omission note; system messages do not count."""
-    first: int = 2
+    first: Natural = 2
     """The number of first messages to keep. With little room half of them, a quarter and so on, or
     none stay, where that keeps more messages in all.
     """
@@ -267,12 +262,12 @@ class AllOrFirst(Window, Struct, frozen=True):
 
 
 class Layers(
-    Window, Struct, frozen=True, tag="layers", forbid_unknown_fields=True, omit_defaults=True
+    Window, Checked, frozen=True, tag="layers", forbid_unknown_fields=True, omit_defaults=True
 ):
     """Keeps gryag's two layers of history: the immediate messages, and the recent ones before."""
 
-    immediate: int = 5
-    recent: int = 30
+    immediate: Natural = 5
+    recent: Natural = 30
     """The number of messages in both layers."""
 
     why_dropped: ClassVar[str] = "older than both layers"

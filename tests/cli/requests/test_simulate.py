@@ -167,8 +167,8 @@ def test_a_recipe_can_be_printed_and_used(cw: Run, tmp_path: Path, name: str) ->
         ("budget = ", "mine.toml: "),
         ("budget = 0", "budget: Expected `int` >= 1"),
         ("answer = 0", "answer: Expected `int` >= 1"),
-        ("[window]\ntype = 'keep-recent'\nmessages = -2", "window.messages: -2 is negative"),
-        ("[clearing]\nresults = -1", "clearing.results: -1 is negative"),
+        ("[window]\ntype = 'keep-recent'\nmessages = -2", "window.messages: Expected `int` >= 0"),
+        ("[clearing]\nresults = -1", "clearing.results: Expected `int` >= 0"),
         (
             "[clearing]\nresult = 1",
             "clearing: Object contains unknown field `result` (known: results,",

@@ -14,6 +14,10 @@ JUNK: tuple[Any, ...] = (
 )  # fmt: skip
 
 
+NAMES = ("self", "kind", "fields", "choices", "format", "extra", "index", "")
+"""Names of fields that code may take for something of its own, such as a parameter."""
+
+
 def places(value: Any) -> Iterator[tuple[Any, Any]]:
     """Every object or list with each of its keys or indexes."""
     if isinstance(value, dict):
@@ -29,7 +33,7 @@ def places(value: Any) -> Iterator[tuple[Any, Any]]:
 def mangle(draw: st.DrawFn, body: Any) -> Any:
     """A copy of a body with junk, or a piece of its own, in one to three places.
 
-    It replaces what stands there, or stands beside it, under the name of another field.
+    It replaces what stands there, or stands beside it under another field's name or an odd one.
     """
     body = copy.deepcopy(body)
     for _ in range(draw(st.integers(1, 3))):
@@ -41,8 +45,9 @@ def mangle(draw: st.DrawFn, body: Any) -> Any:
             junk = copy.deepcopy(other[name] if own else draw(st.sampled_from(JUNK)))
             if isinstance(holder, list) and draw(st.booleans()):
                 holder.insert(key, junk)
-            elif isinstance(holder, dict) and isinstance(name, str) and draw(st.booleans()):
-                holder[name] = junk
+            elif isinstance(holder, dict) and draw(st.booleans()):
+                odd = draw(st.sampled_from(NAMES))
+                holder[odd if isinstance(name, int) or draw(st.booleans()) else name] = junk
             else:
                 holder[key] = junk
     return body

@@ -132,9 +132,9 @@ class AnthropicWriter(StreamWriter):
             self.changes.append(UNCOUNTED)
         rest, _ = beside(event.extra, NAME)
         delta = {**end_wire(event), **{key: rest.pop(key) for key in IN_DELTA if key in rest}}
-        self.send("message_delta", delta=delta, usage=usage, **rest)
+        self.send("message_delta", **{**rest, "delta": delta, "usage": usage})
         self.send("message_stop")
 
-    def send(self, kind: str, **fields: object) -> None:
-        """Send an event."""
+    def send(self, kind: str, /, **fields: object) -> None:
+        """Send an event; its fields may have any name."""
         self.out.append(Frame({"type": kind, **fields}, kind))

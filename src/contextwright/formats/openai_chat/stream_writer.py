@@ -128,8 +128,8 @@ class ChatWriter(StreamWriter):
         """Send one delta."""
         self.chunk([{"index": 0, "delta": delta, "finish_reason": None}])
 
-    def chunk(self, choices: list[Object], **fields: object) -> None:
-        """Send a chunk."""
+    def chunk(self, choices: list[Object], /, **fields: object) -> None:
+        """Send a chunk; its fields may have any name."""
         head: Object = {
             "id": own_id(self.id, "chatcmpl-"),
             "object": "chat.completion.chunk",

@@ -128,8 +128,8 @@ def told_beside(fields: Object, known: Collection[str]) -> Object:
 def beside(extra: Extra, format: str) -> tuple[Object, Object]:
     """Return the fields beside what is read: those of a reply, and of its first choice."""
     held = extra.get(format, {})
-    place = FIRST.get(format, "")
-    inner: Any = held.get(place)
+    place = FIRST.get(format)
+    inner: Any = held.get(place) if place else None
     rest = {name: held[name] for name in held if name not in KEPT[format] and name != place}
     return rest, dict(inner) if is_object(inner) else {}
 

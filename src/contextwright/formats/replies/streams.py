@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterable, Iterable, Iterator
-from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from contextwright.errors import UsageError
+from contextwright.errors import UsageError, require, shown
 from contextwright.formats.replies.beside import name_losses
 from contextwright.formats.replies.events import Event, Finish, ReplyStart
 from contextwright.formats.replies.reader import StreamReader, read, read_async
@@ -47,11 +46,10 @@ class WrittenReply(NamedTuple):
     changes: tuple[Change, ...]
 
 
-@cache
 def provider_part(format: str, module: str) -> Any:
     """Import a module of a provider's folder on first use."""
-    if format not in CLASSES:
-        raise UsageError(f"{format} has no streams", hint=f"known: {', '.join(CLASSES)}")
+    if not isinstance(format, str) or format not in CLASSES:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise UsageError(f"{shown(format)} has no streams", hint=f"known: {', '.join(CLASSES)}")
     return import_module(f"contextwright.formats.{CLASSES[format][0]}.{module}")
 
 
@@ -127,6 +125,7 @@ def as_reply(reply: Conversation | Message) -> ModelReply:
         return reply
     if isinstance(reply, Message):
         reply = Conversation((reply,))
+    require(reply, Conversation, "a reply", "a message of the assistant")
     if len(reply.messages) != 1 or reply.messages[0].role != "assistant":
         raise UsageError("a reply is one message of the assistant")
     fields = {name: getattr(reply, name) for name in Conversation.__struct_fields__}

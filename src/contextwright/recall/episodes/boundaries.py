@@ -20,6 +20,7 @@ from contextwright.messages.message import Message
 from contextwright.messages.speech import spoken_text
 from contextwright.messages.times import with_zone
 from contextwright.recall.episodes.phrases import turns_subject
+from contextwright.text.fields import Checked
 from contextwright.text.terms import terms_of
 
 __all__ = [
@@ -60,7 +61,7 @@ BEFORE, BEHIND = 3, 3
 """Numbers of messages with times that a silence is measured from and confirmed by."""
 
 
-class EpisodeRules(Struct, frozen=True, kw_only=True):
+class EpisodeRules(Checked, frozen=True, kw_only=True):
     """When an episode ends."""
 
     score: float = 0.6
@@ -73,6 +74,7 @@ class EpisodeRules(Struct, frozen=True, kw_only=True):
     """Minimum number of messages in an episode."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         sound = isfinite(self.score) and self.score > 0 and self.silence > 0
         if not sound or not 1 <= self.min_messages <= self.max_messages:
             hint = "all values positive, min_messages not above max_messages"

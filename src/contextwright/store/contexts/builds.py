@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct
 
+from contextwright.errors import require
 from contextwright.models import Model
 from contextwright.store.contexts.loader import Needs
 from contextwright.store.rows.conversations import Head
@@ -59,6 +60,7 @@ class Builds:
         """Return the meter for a format and a model; it caches every text it has counted."""
         from contextwright.context.fitting.meter import TokenMeter
 
+        require(format, str, "a format")
         meter = self._meters.get((format, model.id))
         if meter is None or meter.model != model:
             meter = self._meters[format, model.id] = TokenMeter(format, model)
@@ -66,6 +68,7 @@ class Builds:
 
     def calibration(self, format: str, model: Model) -> Calibration:
         """Return what the providers' own counts have shown about ours so far."""
+        require(format, str, "a format")
         return self._calibrations.get((format, model.id), Calibration())
 
     def learn(self, format: str, model: Model, counted: int, actual: int) -> None:

@@ -16,7 +16,7 @@ from typing import TypeAlias
 import msgspec
 from msgspec import Struct
 
-from contextwright.errors import UsageError
+from contextwright.errors import UsageError, require
 from contextwright.messages.changes import Change
 from contextwright.messages.message import Message
 from contextwright.recall.episodes.boundaries import (
@@ -142,6 +142,8 @@ class Maker:
         now: datetime | None,
         embed: Embed | None,
     ) -> None:
+        require(boundaries, EpisodeRules | None, "boundaries", "EpisodeRules(…)")
+        require(now, datetime | None, "now", "a datetime")
         self.id, self.writer, self.embed = id, writer, embed
         self.boundaries, self.now = boundaries or EpisodeRules(), now or datetime.now(UTC)
         self.tenant, self.engine = state.tenant, state.engine

@@ -35,6 +35,8 @@ def edit(
         NotFound: there is no such message.
         UsageError: it was erased, or the new one has another role, other calls or other results.
     """
+    if not isinstance(message, str):
+        body_of(message, "message")
     head = conversations.require(connection, tenant, id)
     last = conversations.locked_length(connection, head) or 0
     if not 1 <= seq <= last:
@@ -98,7 +100,13 @@ def structure_of(message: Message) -> object:
 
 
 def versions_of(connection: Connection, tenant: str, id: str, seq: int) -> list[Version]:
-    """Return the earlier versions of a message, oldest first."""
+    """Return the earlier versions of a message, oldest first.
+
+    Raises:
+        NotFound: there is no such message.
+    """
     head = conversations.seen(connection, tenant, id)
+    if not 1 <= seq <= conversations.length_of(connection, head, id):
+        raise NotFound(f"there is no message {seq} in {shown(id)}")
     rows = connection.rows(VERSIONS, head.owner(seq), seq)
     return [Version(replaced, decode_message(body)) for replaced, body in rows]

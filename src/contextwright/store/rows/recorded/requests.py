@@ -7,11 +7,12 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from contextwright.errors import NotFound
+from contextwright.errors import NotFound, require
 from contextwright.messages.times import utc_text
 from contextwright.store.engines.base import Connection, Row
 from contextwright.store.requests import RecordedRequest
 from contextwright.store.rows.recorded import bodies, signatures
+from contextwright.store.rows.validation import require_name
 from contextwright.text.json import decoder, encode_json
 
 __all__ = [
@@ -101,6 +102,7 @@ def find(connection: Connection, tenant: str, number: int) -> RecordedRequest:
     Raises:
         NotFound: there is none.
     """
+    require(number, int, "the number of a request")
     if 0 < number <= LARGEST:
         for row in connection.rows(f"{SELECT} AND r.number = ?", tenant, number):
             return as_record(row)
@@ -111,9 +113,11 @@ def page(
     connection: Connection, tenant: str, conversation: str | None, before: int | None, limit: int
 ) -> list[RecordedRequest]:
     """Return the newest requests before one, of all conversations or of one."""
+    require(limit, int, "limit")
+    require(before, int | None, "before", "the number of a request")
     sql, values = SELECT, list[str | int]()
     if conversation is not None:
-        sql, values = f"{sql} AND c.id = ?", [conversation]
+        sql, values = f"{sql} AND c.id = ?", [require_name(conversation, "conversation's id")]
     if before is not None:
         sql, values = f"{sql} AND r.number < ?", [*values, within_range(before)]
     sql, values = f"{sql} ORDER BY r.number DESC LIMIT ?", [*values, within_range(limit)]
