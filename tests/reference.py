@@ -23,6 +23,8 @@ from paths import DOCS
 FOLDER = DOCS / "reference"
 MODULES = sorted(set(dir(contextwright)) - set(vars(contextwright)["__all__"]))
 SYSTEMS = ("aya", "context_builder", "forge", "gryag", "port42")
+INNER = ("Struct", "Checked")
+"""Bases that say nothing to users."""
 INTEGRATIONS = (
     "claude_agent",
     "google_adk",
@@ -159,7 +161,7 @@ def signature(node: ast.FunctionDef | ast.AsyncFunctionDef, owner: str = "") -> 
 
 
 def class_line(node: ast.ClassDef) -> str:
-    bases = [ast.unparse(base) for base in node.bases if ast.unparse(base) != "Struct"]
+    bases = [ast.unparse(base) for base in node.bases if ast.unparse(base) not in INNER]
     return f"class {node.name}({', '.join(bases)})" if bases else f"class {node.name}"
 
 
