@@ -93,6 +93,7 @@ FOREIGN: dict[str, Any] = {
     "Gemini's file": {"type": "media", "mime_type": "video/mp4", "file_uri": "gs://a/b"},
     "Bedrock's text": {"text": "Hi"},
     "Bedrock's document": {"document": {"name": "a", "source": {"bytes": "aGk="}}},
+    "Claude's call": {"type": "tool_use", "id": "c9", "name": "look", "input": {}},
     "a cache point": {"cachePoint": {"type": "default"}},
     "LangChain's video": {"type": "video", "base64": "aGk=", "mime_type": "video/mp4"},
     "LangChain's text": {"type": "text-plain", "text": "Hi", "mime_type": "text/plain"},

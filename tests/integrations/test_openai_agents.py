@@ -173,6 +173,17 @@ def test_a_budget_needs_a_model() -> None:
     run(work)
 
 
+def test_what_is_no_item_is_refused() -> None:
+    async def work(store: cw.AsyncStore) -> None:
+        items: Any = [{"role": "user", "content": "Hi"}, "x"]
+        session = StoreSession("one", store)
+        with pytest.raises(cw.UsageError, match=r"input\[1\] cannot be 'x'"):
+            await session.add_items(items)
+        assert await session.get_items() == []
+
+    run(work)
+
+
 class ScriptedModel(Model):
     """Calls a tool, then answers; keeps what it was sent."""
 

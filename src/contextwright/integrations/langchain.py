@@ -6,11 +6,11 @@ history = StoreChatMessageHistory("lunch", cw.Store("chat.db"))
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any, TypeAlias, cast, overload
 
-import msgspec
 from msgspec.structs import replace
 
 from contextwright.context.recipe_data import RecipeData
@@ -46,7 +46,7 @@ __all__ = ["StoreChatMessageHistory", "trim_messages"]
 NAME = "langchain"
 FORMAT = "openai-chat"
 ROLES = ("system", "developer", "user", "assistant", "tool", "function")
-UNREADABLE = (KeyError, TypeError, ValueError)
+UNREADABLE = (AttributeError, KeyError, TypeError, ValueError)
 """What LangChain raises for a message that it cannot convert."""
 Given: TypeAlias = Iterable[MessageLikeRepresentation] | PromptValue
 
@@ -199,7 +199,7 @@ def foreign_part(block: dict[str, Any]) -> Text | Media:
         kind = mime.partition("/")[0]
         named = kind if kind in ("image", "audio", "video") else "document"
         return Media(named, mime, data, url=None if data else url)
-    return Text(msgspec.json.encode(block, enc_hook=repr).decode())
+    return Text(json.dumps(block, default=repr, ensure_ascii=False))
 
 
 def invalid_call(call: InvalidToolCall) -> dict[str, Any]:

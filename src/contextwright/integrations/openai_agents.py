@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from contextwright.context.recipe_data import RecipeData
-from contextwright.errors import UsageError
+from contextwright.errors import UsageError, require
 from contextwright.formats.api import render
 from contextwright.formats.openai_responses.read import Gatherer
 from contextwright.formats.reader import Reader
@@ -153,6 +153,7 @@ def messages_of(items: Sequence[TResponseInputItem]) -> list[Message]:
     gatherer = Gatherer(Reader(FORMAT, strict=False))
     messages: list[Message] = []
     for index, item in enumerate(items):
+        require(item, dict, f"input[{index}]", "an item of the Responses API")
         reached = len(gatherer.messages)
         gatherer.take(cast("Any", item), f"input[{index}]")
         gatherer.close()
