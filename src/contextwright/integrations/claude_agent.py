@@ -13,7 +13,7 @@ from urllib.parse import quote, unquote
 
 from msgspec.structs import replace
 
-from contextwright.errors import Conflict, ParseError
+from contextwright.errors import Conflict, ParseError, require
 from contextwright.formats.api import parse
 from contextwright.integrations.originals import kept_original, with_original
 from contextwright.integrations.trimming import joined
@@ -41,6 +41,7 @@ class StoreSessions:
         """Add entries in order; one whose `uuid` is there already is left out."""
         chat = self.store.conversation(conversation_of(key))
         for entry in entries:
+            require(entry, Mapping, "an entry of a session", "a JSON object")
             id = entry.get("uuid")
             message = with_original(message_of(entry), NAME, dict(entry))
             try:
