@@ -56,8 +56,12 @@ KINDS: dict[str, type[Any]] = {
     "repair.order": cw.ToolResult,
 }
 """The kind of part that a change is about."""
-HOW_IT_CAME = ("additional_tools", "name", "namespace")
-"""Marks of how a tool or call was spelled, which its flat name says too."""
+HOW_IT_CAME = (
+    *("additional_tools", "beside", "id", "name", "namespace", "opens", "parameters", "role"),
+)
+"""Marks of how a message, tool or call was spelled, and of what its provider files it under."""
+KINDS_OF_PARTS = ("message", "completed", "custom", "custom_tool_call", "custom_tool_call_output")
+"""Values that every such part has."""
 WHOLE = ("loss.blank", "loss.call", "loss.media", "loss.orphan", "loss.thinking", "loss.tool")
 """What is lost with all its fields."""
 CACHED = ("cache_control", "prompt_cache_breakpoint")
@@ -198,7 +202,9 @@ def fields_arrive(conversation: cw.Conversation, rendered: cw.Rendered, target: 
         reasons = " ".join(change.reason for change in said)
         for format, fields in holder.extra.items():
             for field, value in fields.items():
-                if format == target or not value or value == "message" or field in HOW_IT_CAME:
+                if format == target or not value or field in HOW_IT_CAME:
+                    continue
+                if value in KINDS_OF_PARTS:
                     continue
                 if field not in CACHED or not carried:
                     assert f'"{field}"' in body or field in reasons, (path, field)
@@ -256,6 +262,65 @@ def is_idle(name: str, value: Any, conversation: cw.Conversation) -> bool:
     choice = conversation.settings.tool_choice
     idle = not conversation.tools or (choice is not None and choice.mode == "none")
     return name == "parallel_calls" and idle
+
+
+# --- no loss is named that nobody has ---------------------------------------------------------
+
+DEFAULTS: dict[str, dict[str, Any]] = {
+    "openai-chat": {
+        **{"n": 1, "modalities": ["text"], "temperature": 1, "top_p": 1, "user": None},
+        **{"presence_penalty": 0, "frequency_penalty": 0, "logprobs": False, "metadata": None},
+        **{"response_format": {"type": "text"}, "verbosity": "medium", "store": False},
+    },
+    "openai-responses": {
+        **{"truncation": "disabled", "temperature": 1, "top_p": 1, "user": None, "metadata": None},
+        **{"parallel_tool_calls": None, "include": [], "background": False, "instructions": None},
+    },
+    "anthropic": {"temperature": 1, "stop_sequences": [], "service_tier": "auto", "metadata": None},
+    "gemini": {"safetySettings": [], "labels": {}},
+}
+"""What each API does if it is not told otherwise."""
+GENERATED = {"candidateCount": 1, "responseModalities": ["TEXT"], "temperature": 1, "topP": 1}
+
+
+@pytest.mark.parametrize("source", MODELS)
+def test_what_says_nothing_is_no_loss(source: str) -> None:
+    """Clients spell out what an API does anyway; the same is lost with it and without it."""
+
+    @examples(BODY)
+    @given(bodies(source), models)
+    def law(body: dict[str, Any], chosen: dict[str, str]) -> None:
+        wordy = spelled_out(body, source)
+        for target in MODELS:
+            if target != source:
+                losses, others = (lost(one, source, target, chosen) for one in (body, wordy))
+                assert others == losses
+
+    law()
+
+
+def lost(body: Any, source: str, target: str, chosen: dict[str, str]) -> list[str]:
+    """The losses, whatever order the settings stand in."""
+    changes = cw.convert(body, source, target, model=chosen[target]).changes
+    return sorted(str(change) for change in changes if change.code.startswith("loss."))
+
+
+def spelled_out(body: dict[str, Any], source: str) -> dict[str, Any]:
+    """The body with what its API takes for granted."""
+    wordy: dict[str, Any] = {**DEFAULTS[source], **body}
+    if source == "openai-responses" and isinstance(body["input"], list):
+        wordy["input"] = [
+            {"type": "message", **item} if "role" in item else item for item in body["input"]
+        ]
+    if source == "anthropic" and body.get("tools"):
+        wordy["tools"] = [
+            {"type": "custom", **tool} if "input_schema" in tool else tool for tool in body["tools"]
+        ]
+    if source == "gemini":
+        wordy["generationConfig"] = {**GENERATED, **body.get("generationConfig", {})}
+        if isinstance(body.get("systemInstruction"), dict):
+            wordy["systemInstruction"] = {"role": "user", **body["systemInstruction"]}
+    return wordy
 
 
 # --- a call comes home -----------------------------------------------------------------------

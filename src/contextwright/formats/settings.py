@@ -146,14 +146,28 @@ SAYS_NOTHING: dict[str, tuple[Any, ...]] = {
     "store": (False,),
     "parallel_calls": (True,),
     "service_tier": ("auto", "default"),
+    "temperature": (1,),
+    "top_p": (1,),
+    "presence_penalty": (0,),
+    "frequency_penalty": (0,),
+    "verbosity": ("medium",),
+    "user": ("",),
 }
-"""Values that ask for what an API without the setting does anyway."""
+"""Values that ask for what an API, or a model, without the setting does anyway."""
 SAYS_NOTHING_THERE: dict[str, tuple[Any, ...]] = {
     "cache_control": ({"type": "ephemeral"},),
+    "context_management": ({"edits": []},),
+    "generationConfig.candidateCount": (1,),
+    "generationConfig.mediaResolution": ("MEDIA_RESOLUTION_UNSPECIFIED",),
     "generationConfig.responseMimeType": ("application/json", "text/plain"),
+    "generationConfig.responseModalities": (["TEXT"],),
+    "modalities": (["text"],),
+    "n": (1,),
+    "stream_options": ({"include_obfuscation": False},),
     "thinking": ({"type": "disabled"},),
     "response_format": ({"type": "text"},),
     "text.format": ({"type": "text"},),
+    "truncation": ("disabled",),
 }
 """Values of fields that ask for what every API does anyway."""
 NESTED = ("generationConfig", "toolConfig", "reasoning", "text", "output_config")
@@ -241,11 +255,14 @@ def write_plain(
         path = TABLES[format].get(name)
         if path is not None and (named := VALUES.get((format, name))):
             path, value = (path, named[value]) if value in named else (None, value)
-        if name in SAMPLING and not sampling and path is not None:
-            changes.append(Change("loss.setting", name, f"{model} takes no {name}"))
-        elif path is not None:
+        refused = name in SAMPLING and not sampling
+        if path is not None and not refused:
             put(wire, path, value)
-        elif value not in SAYS_NOTHING.get(name, ()):
+        elif value in SAYS_NOTHING.get(name, ()):
+            continue
+        elif path is not None:
+            changes.append(Change("loss.setting", name, f"{model} takes no {name}"))
+        else:
             changes.append(Change("loss.setting", name, f"{format} has no such setting"))
     return wire
 

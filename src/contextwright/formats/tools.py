@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from contextwright.formats.rules.draft import clean_name
+from contextwright.formats.schemas import json_schema
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Message, Tool
@@ -84,7 +85,8 @@ def foreign_fields(tool: Tool, format: str) -> list[str]:
         for name, fields in tool.extra.items()
         if name != format
         for field, value in fields.items()
-        if value and field not in FLATTENED  # null, false and empty values are not a loss
+        # null, false and empty values are not a loss
+        if value and not is_said_otherwise(tool, name, field)
     ]
     spaces = (fields.get("namespace") for name, fields in tool.extra.items() if name != format)
     if any(is_object(space) and space.get("description") for space in spaces):
@@ -92,8 +94,20 @@ def foreign_fields(tool: Tool, format: str) -> list[str]:
     return lost
 
 
-FLATTENED = ("namespace", "additional_tools")
+FLATTENED = ("namespace", "additional_tools", "opens", "beside")
 """Marks of a tool's origin that its flat name and its position in the list also show."""
+
+
+def is_said_otherwise(tool: Tool, format: str, field: str) -> bool:
+    """Whether a field of a format only repeats what every format says of the tool."""
+    match format, field:
+        case "anthropic", "type":
+            return True  # "custom", as all tools of the caller are
+        case "gemini", "parameters":
+            schema = tool.extra[format][field]
+            return is_object(schema) and json_schema(schema) == tool.parameters
+        case _:
+            return field in FLATTENED
 
 
 def respelled_choice(choice: Any, names: Mapping[str, str]) -> Any:

@@ -27,9 +27,12 @@ NAMES = {
     "GeminiCLI-tui": "gemini-cli",
     "GeminiCLI": "gemini-cli",
     "QwenCode": "qwen-code",
+    "AsyncAnthropic": "anthropic",
+    "AsyncOpenAI": "openai",
 }
 """What programs call themselves, where that is not their name."""
-AGENT = re.compile(r"([A-Za-z][\w.-]{0,39})(?:/([\w.+-]{1,40}))?")
+AGENT = re.compile(r"([A-Za-z][\w.-]{0,39})(?:/(?:(?:Python|JS) )?([\w.+-]{1,40}))?")
+"""The vendors' SDKs put their language before the version: `OpenAI/Python 3.49.0`."""
 PLAIN = re.compile(r"[\w.:-]{1,100}", re.ASCII).fullmatch
 
 

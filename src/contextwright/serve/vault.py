@@ -226,7 +226,7 @@ def has_signature(parts: Sequence[Part], format: str) -> bool:
 
 def is_signed(part: Part, format: str) -> bool:
     """Whether a provider of a format wants this part back as it gave it."""
-    if isinstance(part, ToolCall):
+    if isinstance(part, ToolCall | Text):
         return part.extra.get(format, {}).get("thoughtSignature", STAND_IN) != STAND_IN
     if isinstance(part, Thinking):
         return part.origin == format and part.signature is not None

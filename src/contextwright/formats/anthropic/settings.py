@@ -11,6 +11,7 @@ from contextwright.formats.schemas import output_schema
 from contextwright.formats.settings import (
     BUDGETS,
     FREE,
+    SAYS_NOTHING,
     dig,
     effort_of,
     known_effort,
@@ -201,8 +202,7 @@ def write_budget(budget: int, model: Model, wire: dict[str, Any], changes: list[
         changes.append(Change("repair.setting", "effort", reason))
     wire["thinking"] = {"type": "enabled", "budget_tokens": fitted}
     for name in ("temperature", "top_p", "top_k"):
-        if name in wire:
-            del wire[name]
+        if wire.pop(name, None) not in (None, *SAYS_NOTHING.get(name, ())):
             changes.append(Change("loss.setting", name, "refused while the model thinks"))
 
 

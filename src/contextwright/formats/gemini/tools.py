@@ -185,6 +185,6 @@ def declared(tool: Tool, extra: Object, target: Target, path: str, changes: list
         rest = {}
     if lost:
         changes.append(Change("loss.extra", path, f"{NAME} has no place for {', '.join(lost)}"))
-    if tool.strict is not None:
+    if tool.strict:
         changes.append(Change("loss.strict", path, f"{NAME} has no strict tools"))
     return {**declaration, **rest}

@@ -17,7 +17,13 @@ from contextwright.formats.openai import (
 )
 from contextwright.formats.openai_chat.responses import RESPONSES
 from contextwright.formats.reader import plain
-from contextwright.formats.settings import known_choice, known_effort, read_plain, write_plain
+from contextwright.formats.settings import (
+    SAYS_NOTHING,
+    known_choice,
+    known_effort,
+    read_plain,
+    write_plain,
+)
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation, Settings, ToolChoice
 from contextwright.models import Model
@@ -172,7 +178,8 @@ def without_sampling(wire: dict[str, Any], model: Model, changes: list[Change]) 
         reason = f"{model.id} says max_completion_tokens"
         changes.append(Change("repair.setting", "max_tokens", reason))
     for field in SAMPLING:
-        if kept.get(field) is not None:
+        value = kept.get(field)
+        if value is not None and value not in SAYS_NOTHING.get(field, ()):
             del kept[field]
             changes.append(Change("loss.setting", field, f"{model.id} takes no {field}"))
     return kept
@@ -189,6 +196,8 @@ def settled(wire: dict[str, Any], dialect: Dialect, changes: list[Change]) -> di
                 Change("repair.setting", field, f"{dialect.name} uses {value} instead of any")
             )
         if field in known and not fits(value, known[field]):
+            if value is None:  # as good as not set
+                continue
             changes.append(Change("loss.setting", field, f"{dialect.name} refuses this value"))
         elif field not in known and dialect.closed:
             changes.append(Change("loss.extra", field, f"{dialect.name} refuses this field"))

@@ -39,6 +39,8 @@ BOOKKEEPING = frozenset(
     ("id", "status", "type", "refusal", "continued", "index", "phase", "logprobs", "content")
 )
 """Fields that mean nothing to a client of another provider."""
+SIGNATURE = "thoughtSignature"
+"""The field in which Gemini signs parts that are not thinking."""
 MEDIA = ("gemini",)
 JOINED = ("gemini", "openai-chat")
 """Formats whose clients join all texts of a reply into one."""
@@ -126,9 +128,13 @@ def carried_thinking(
     if part.origin == format:
         return part
     if part.signature:
-        reason = f"a signature of {part.origin} means nothing to {format}"
-        changes.append(Change("loss.signature", path, reason))
+        changes.append(lost_signature(part.origin, path, format))
     return Thinking(part.text, origin=format) if part.text else None
+
+
+def lost_signature(origin: str | None, path: str, format: str) -> Change:
+    """Return the change that says that a signature cannot be carried."""
+    return Change("loss.signature", path, f"a signature of {origin} means nothing to {format}")
 
 
 def carried_opaque(
@@ -154,6 +160,9 @@ def own_extra(extra: Extra, path: str, format: str, changes: list[Change]) -> Ex
         for field, value in held.items()
         if value and field not in BOOKKEEPING
     ]
+    if SIGNATURE in lost:
+        lost.remove(SIGNATURE)
+        changes.append(lost_signature("gemini", path, format))
     if lost:
         changes.append(Change("loss.extra", path, f"{format} has no {', '.join(sorted(lost))}"))
     return {format: extra[format]} if format in extra else {}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+import re
+from typing import Any, TypeVar
 
 from contextwright.formats.rules.draft import (
     Draft,
@@ -27,9 +28,22 @@ Holder = TypeVar("Holder", bound=Message | Text | Thinking | ToolCall | ToolResu
 SPELLINGS = {
     "aya": {"content", "nested", "result"},
     "forge": {"raw"},
+    "openai-chat": {"name"},
     "openai-responses": {"name"},
 }
 """Fields of a format that only record a spelling: their content is in the parts."""
+SAYS_NOTHING = {
+    "gemini": {"role": ("user", "model", "system")},
+    "openai-chat": {"role": ("developer", "function"), "type": ("custom",)},
+    "openai-responses": {
+        "role": ("developer", "system"),
+        "type": ("message", "custom_tool_call", "custom_tool_call_output"),
+        "status": ("completed",),
+    },
+}
+"""Values of fields that every such part has; that a tool is a custom one is said of the tool."""
+ITEM_ID = re.compile(r"[a-z]+_[\w-]+", re.ASCII).fullmatch
+"""What OpenAI files an item under."""
 
 
 CACHE_MARKS: dict[str, tuple[str, dict[str, str]]] = {
@@ -142,6 +156,7 @@ def own_extra(
         for field, value in fields.items()
         # null, false and empty values are not a loss
         if value and field not in SPELLINGS.get(format, ())
+        if not says_nothing(format, field, value)
         # A flat name, beside which the original is kept, says the namespace.
         if field != "namespace" or "name" not in fields
     ]
@@ -154,6 +169,13 @@ def own_extra(
         names = ", ".join(clean_name(field) for field in lost)
         changes.append(Change("loss.extra", path, f"{target.title} has no place for {names}"))
     return kept
+
+
+def says_nothing(format: str, field: str, value: Any) -> bool:
+    """Whether a field of a format tells nobody else anything."""
+    if (format, field) == ("openai-responses", "id"):
+        return isinstance(value, str) and ITEM_ID(value) is not None
+    return value in SAYS_NOTHING.get(format, {}).get(field, ())
 
 
 def with_cache_mark(holder: Holder, role: Role, target: Target) -> Holder:

@@ -30,3 +30,10 @@ def test_only_what_everyone_can_read_is_said() -> None:
     assert last_of(hidden) == last_of(cw.assistant("ab"))
     pictures = [cw.Media("image", url=f"https://x.org/{name}.png") for name in "ab"]
     assert len({last_of(cw.user([picture])) for picture in pictures}) == 2
+
+
+def test_words_and_calls_of_one_answer_stand_in_any_order() -> None:
+    """Some frameworks keep the words of an answer apart from its calls."""
+    words, calls = cw.Text("Wait."), [cw.ToolCall("f", {"n": n}, str(n)) for n in (1, 2)]
+    assert last_of(cw.assistant([words, *calls])) == last_of(cw.assistant([*calls, words]))
+    assert last_of(cw.assistant(calls)) != last_of(cw.assistant(calls[::-1]))

@@ -91,10 +91,16 @@ class Trail:
 
 def sayings(message: Message) -> Iterator[tuple[str, str | bytes]]:
     """Yield what a message says, as kinds and text: the same for every spelling of it."""
-    for part in message.parts:
+    # Some clients cannot tell words behind calls from words before them.
+    for part in sorted(message.parts, key=is_call):
         saying = saying_of(part, message.role)
         if saying is not None:
             yield saying
+
+
+def is_call(part: Part) -> bool:
+    """Whether a part calls a tool."""
+    return isinstance(part, ToolCall)
 
 
 def saying_of(part: Part, role: str) -> tuple[str, str | bytes] | None:
