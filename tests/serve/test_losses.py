@@ -11,7 +11,7 @@ import contextwright as cw
 from contextwright.formats.replies.reply import ModelReply
 from contextwright.formats.replies.sse import Decoder
 from contextwright.store.requests import RecordedRequest
-from providers.standin import said, serving
+from providers.standin import Request, said, serving
 from serve.gateways import Answer, running
 from serve.test_translate import request_of
 from serve.upstreams import ENVIRONMENT, MODELS, settings_for
@@ -105,3 +105,34 @@ def test_tokens_that_nobody_counted(
     assert record.usage is record.price is None
     invented = [change.path for change in record.changes if change.code == "invent.usage"]
     assert invented == (["reply.usage"] if zeros else [])
+
+
+@per_way
+@pytest.mark.parametrize("behind", [False, True], ids=["on the text", "behind it"])
+@pytest.mark.parametrize("client", [name for name in MODELS if name != "gemini"])
+def test_a_signature_that_is_put_back_is_not_lost(
+    client: str, behind: bool, streams: bool, tmp_path: Path
+) -> None:
+    """Gemini signs texts too, or an empty one behind the last word."""
+
+    def answer(request: Request) -> ModelReply:
+        signed = {"gemini": {"thoughtSignature": server.sign("gemini", request.model)}}
+        words = [cw.Text("Hi."), cw.Text("", signed)] if behind else [cw.Text("Hi.", signed)]
+        return said(*words)
+
+    talk = [cw.user("Hello"), cw.assistant("Hi."), cw.user("And now?")]
+    with cw.Store(tmp_path / "store.db", sync="fast") as store:
+        with (
+            serving(answer) as server,
+            running(
+                settings_for("gemini", server), environment=ENVIRONMENT, store=store
+            ) as gateway,
+        ):
+            for end in (1, 3):
+                question = request_of(client, talk[:end])
+                got = gateway.generate(client, question, model=MODELS[client], streams=streams)
+                assert got.status == 200, got.body
+        lost = [str(change) for record in store.requests() for change in record.changes]
+    first, _ = server.signed
+    assert server.returned == {first}
+    assert [change for change in lost if change.startswith("loss.")] == []

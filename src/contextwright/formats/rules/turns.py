@@ -48,7 +48,9 @@ def drop_blank(draft: Draft, target: Target) -> Ruled:
     for place, message in draft:
         parts = message.parts
         if not target.traits.blank_text:
-            parts = tuple(filled(part) for part in parts if not is_blank(part))
+            parts = tuple(
+                filled(part) for part in parts if not is_blank(part) or is_signed(part, target)
+            )
             if parts != message.parts:
                 changes.append(Change("loss.blank", path_to(place), "empty texts are not sent"))
         if not target.traits.blank_errors and any(map(is_blank_error, parts)):
@@ -65,6 +67,11 @@ def drop_blank(draft: Draft, target: Target) -> Ruled:
 def is_blank(part: Part) -> bool:
     """Whether a part is blank text."""
     return type(part) is Text and (not part.text or part.text.isspace())
+
+
+def is_signed(part: Part, target: Target) -> bool:
+    """Whether a text is the target's own signature: Gemini sends some behind the last word."""
+    return type(part) is Text and bool(part.extra.get(target.format, {}).get("thoughtSignature"))
 
 
 def is_blank_error(part: Part) -> bool:
