@@ -34,7 +34,7 @@ SPELLINGS = {
 """Fields of a format that only record a spelling: their content is in the parts."""
 SAYS_NOTHING = {
     "gemini": {"role": ("user", "model", "system")},
-    "openai-chat": {"role": ("developer", "function"), "type": ("custom",)},
+    "openai-chat": {"role": ("assistant", "developer", "function"), "type": ("custom",)},
     "openai-responses": {
         "role": ("developer", "system"),
         "type": ("message", "custom_tool_call", "custom_tool_call_output"),
