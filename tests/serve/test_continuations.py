@@ -110,7 +110,8 @@ def test_what_is_passed_on_is_recorded_as_one_conversation(
             last: dict[str, str] = {}
             for number in range(3):
                 question = f"Question {number}?"
-                body = {"input": [user(question)] if as_items else question, **last}
+                tools = [dict(reversed(tool.items())) for tool in TOOL]  # as clients order them
+                body = {"input": [user(question)] if as_items else question, "tools": tools, **last}
                 answer = gateway.generate(CLIENT, body, model="m", key=KEY, streams=number == 1)
                 reply = reply_of(answer.body, CLIENT, number == 1)
                 last = {"previous_response_id": reply.extra[CLIENT]["id"]}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from hashlib import blake2b
 from typing import Any, TypeVar
 
@@ -22,6 +23,7 @@ from contextwright.models import as_model
 from contextwright.serve.bodies import DAMAGED, UNPACKERS
 from contextwright.serve.calls import Call
 from contextwright.serve.continuations import (
+    PREVIOUS,
     Continuations,
     answer_digest,
     id_of,
@@ -83,6 +85,14 @@ class Transcript(Struct, frozen=True, kw_only=True):
     owner: str
 
 
+def as_spelled(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a request that stay as the client wrote them, whatever it goes on from.
+
+    A tool that is written in another order would look like another tool.
+    """
+    return {name: value for name, value in payload.items() if name not in ("input", PREVIOUS)}
+
+
 def ended_request(
     transcript: Transcript, readings: Readings, continuations: Continuations
 ) -> EndedRequest:
@@ -102,7 +112,8 @@ def ended_request(
         continuations.recall_passed_on(transcript.owner, said, record.number)
         new, said = said, continuations.whole(transcript.owner, said, elsewhere=True)
         if said is not new and crossing is None:  # the upstream reads the whole history
-            payload = api.render(said, call.format, model=as_model(call.model)).payload
+            whole = api.render(said, call.format, model=as_model(call.model)).payload
+            payload = {**whole, **as_spelled(payload or {})}
     reply = read_reply(call.format, outcome, answer or b"")
     state, error = state_of(outcome, reply, transcript.reply)
     counted = all(change.code != UNCOUNTED.code for change in record.changes)
