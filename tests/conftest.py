@@ -10,6 +10,7 @@ import pytest
 import contextwright
 import postgres as servers
 import profiles
+import temporary
 from commands import Run, runner
 from paths import TESTS
 
@@ -20,6 +21,7 @@ def pytest_configure(config: pytest.Config) -> None:
     worker = getattr(config, "workerinput", None)
     if worker is None:
         keep_bytecode(config.rootpath / ".pytest_cache" / "bytecode")
+        temporary.use_memory()
         servers.reserve()
     elif config.args_source is pytest.Config.ArgsSource.TESTPATHS:
         collect_from(config, int(worker["workerid"][2:]) / worker["workercount"])

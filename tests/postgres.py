@@ -16,19 +16,11 @@ import contextwright as cw
 
 FOLDER = "CONTEXTWRIGHT_TEST_POSTGRES"
 """The environment variable through which the workers of a run learn the server's folder."""
-MEMORY = Path("/dev/shm")
-ROOM = 2 * 1024**3
-"""Bytes of memory that must be free for the server's files to lie there.
-
-On a disk every database that is dropped takes a second, for all that was written is flushed first.
-"""
 
 
 def reserve() -> None:
     """Choose the folder of this run's server; the first test that needs one starts it."""
-    in_memory = MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ROOM
-    folder = tempfile.mkdtemp(prefix="contextwright-postgres-", dir=MEMORY if in_memory else None)
-    os.environ[FOLDER] = folder
+    os.environ[FOLDER] = tempfile.mkdtemp(prefix="contextwright-postgres-")
 
 
 def start() -> str:
