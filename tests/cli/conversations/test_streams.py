@@ -16,19 +16,10 @@ from typing import Any
 
 import pytest
 
-import contextwright as cw
+import contextwright
+from commands import Run
 
 CW = [sys.executable, "-m", "contextwright"]
-
-
-def run(*arguments: str, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*CW, *arguments],
-        input=stdin,
-        capture_output=True,
-        text=True,
-        env={**os.environ, **environment},
-    )
 
 
 def turn(conversation: str, key: str | None, *texts: str) -> str:
@@ -36,13 +27,14 @@ def turn(conversation: str, key: str | None, *texts: str) -> str:
     return json.dumps({"conversation": conversation, "key": key, "messages": messages})
 
 
-def dumped(conversation: str, store: str) -> list[dict[str, Any]]:
-    done = run("dump", conversation, "--store", store)
-    assert done.returncode == 0, done.stderr
-    return [json.loads(line) for line in done.stdout.splitlines()]
+def dumped(cw: Run, store: str) -> list[dict[str, Any]]:
+    """The messages of the conversation `a`, as `cw dump` prints them."""
+    done = cw("dump", "a", "--store", store)
+    assert done.code == 0, done.err
+    return [json.loads(line) for line in done.out.splitlines()]
 
 
-def test_turns_go_in_and_messages_come_out(place: str) -> None:
+def test_turns_go_in_and_messages_come_out(cw: Run, place: str) -> None:
     chat = [
         {"role": "user", "content": "What is 6 × 7?"},
         {
@@ -60,11 +52,10 @@ def test_turns_go_in_and_messages_come_out(place: str) -> None:
         json.dumps({"conversation": "a", "key": None, "messages": ours}),
         json.dumps({"conversation": "a", "key": "1", "messages": chat}),
     ]
-    done = run("append-stream", "--store", place, stdin="\n".join(lines))
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == '{"ack":"1"}\n{"ack":null}\n{"ack":"1"}\n'
+    done = cw("append-stream", "--store", place, input="\n".join(lines).encode())
+    assert done == (0, '{"ack":"1"}\n{"ack":null}\n{"ack":"1"}\n', "")
     call = {"id": "c", "name": "f", "arguments": {"a": 6}}
-    assert dumped("a", place) == [
+    assert dumped(cw, place) == [
         {"seq": 1, "key": "1", "role": "user", "text": "What is 6 × 7?"},
         {"seq": 2, "key": "1", "role": "assistant", "text": "Let me see.", "calls": [call]},
         {"seq": 3, "key": "1", "role": "tool", "text": "42", "answers": ["c"]},
@@ -88,51 +79,51 @@ BAD = [
 
 @pytest.mark.parametrize(("line", "key", "reason"), BAD)
 def test_a_bad_line_is_answered_and_the_stream_goes_on(
-    tmp_path: Path, line: str, key: Any, reason: str
+    cw: Run, tmp_path: Path, line: str, key: Any, reason: str
 ) -> None:
     store = str(tmp_path / "store.db")
     stdin = "\n".join([turn("a", "1", "one"), line, "", turn("a", "2", "two")])
-    done = run("append-stream", "--store", store, stdin=stdin)
-    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    done = cw("append-stream", "--store", store, input=stdin.encode())
+    answers = [json.loads(line) for line in done.out.splitlines()]
     assert (answers[0], answers[2]) == ({"ack": "1"}, {"ack": "2"})
     assert answers[1]["key"] == key
     assert reason in answers[1]["error"]
-    assert done.returncode == 1
-    assert done.stderr == "cw: 1 line failed (see the error lines in the output)\n"
-    assert [one["text"] for one in dumped("a", store)] == ["one", "two"]
+    assert done.code == 1
+    assert done.err == "cw: 1 line failed (see the error lines in the output)\n"
+    assert [one["text"] for one in dumped(cw, store)] == ["one", "two"]
 
 
-def test_characters_are_replaced_on_request(tmp_path: Path) -> None:
+def test_characters_are_replaced_on_request(cw: Run, tmp_path: Path) -> None:
     store = str(tmp_path / "store.db")
-    done = run(
-        "append-stream", "--store", store, "--replace-invalid", stdin=turn("a", "1", "nul \x00")
-    )
+    line = turn("a", "1", "nul \x00").encode()
+    done = cw("append-stream", "--store", store, "--replace-invalid", input=line)
     change = "repair.text messages[0].parts[0].text: what cannot be stored became U+FFFD"
-    assert json.loads(done.stdout) == {"ack": "1", "changes": [change]}
-    assert [one["text"] for one in dumped("a", store)] == ["nul \ufffd"]
+    assert json.loads(done.out) == {"ack": "1", "changes": [change]}
+    assert [one["text"] for one in dumped(cw, store)] == ["nul \ufffd"]
 
 
-def test_long_lines_arrive_in_pieces(tmp_path: Path) -> None:
+def test_long_lines_arrive_in_pieces(cw: Run, tmp_path: Path) -> None:
     store = str(tmp_path / "store.db")
     long = "x" * 3_000_000
-    done = run("append-stream", "--store", store, stdin=f"{turn('a', '1', long)}\n\n")
-    assert done.stdout == '{"ack":"1"}\n'
-    assert [one["text"] for one in dumped("a", store)] == [long]
+    line = f"{turn('a', '1', long)}\n\n".encode()
+    done = cw("append-stream", "--store", store, input=line)
+    assert done.out == '{"ack":"1"}\n'
+    assert [one["text"] for one in dumped(cw, store)] == [long]
 
 
-def test_where_the_store_is(tmp_path: Path) -> None:
+def test_where_the_store_is(cw: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     named, home = str(tmp_path / "named.db"), str(tmp_path / "home")
-    run("append-stream", stdin=turn("a", "1", "named"), CONTEXTWRIGHT_STORE=named)
-    assert dumped("a", named)[0]["text"] == "named"
+    monkeypatch.setenv("CONTEXTWRIGHT_STORE", named)
+    cw("append-stream", input=turn("a", "1", "named").encode())
+    assert dumped(cw, named)[0]["text"] == "named"
     if sys.platform == "linux":
-        done = run("list", CONTEXTWRIGHT_STORE="", XDG_DATA_HOME=home)
-        assert done.stderr.startswith("cw: there is no store at ")
+        monkeypatch.setenv("CONTEXTWRIGHT_STORE", "")
+        monkeypatch.setenv("XDG_DATA_HOME", home)
+        assert cw("list").err.startswith("cw: there is no store at ")
         assert not Path(home).exists(), "reading has made a folder"
-        run(
-            "append-stream", stdin=turn("a", "1", "own"), CONTEXTWRIGHT_STORE="", XDG_DATA_HOME=home
-        )
+        cw("append-stream", input=turn("a", "1", "own").encode())
         own = Path(home, "contextwright", "store.db")
-        assert dumped("a", str(own))[0]["text"] == "own"
+        assert dumped(cw, str(own))[0]["text"] == "own"
         assert own.parent.stat().st_mode & 0o777 == 0o700
 
 
@@ -147,11 +138,19 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("arguments", "code", "complaint"), WRONG)
-def test_wrong_calls(tmp_path: Path, arguments: tuple[str, ...], code: int, complaint: str) -> None:
-    done = run(*arguments, CONTEXTWRIGHT_STORE=str(tmp_path / "store.db"))
-    assert (done.returncode, done.stdout) == (code, "")
-    assert complaint in done.stderr
-    assert done.stderr.count("\n") == 1
+def test_wrong_calls(
+    cw: Run,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: tuple[str, ...],
+    code: int,
+    complaint: str,
+) -> None:
+    monkeypatch.setenv("CONTEXTWRIGHT_STORE", str(tmp_path / "store.db"))
+    done = cw(*arguments)
+    assert (done.code, done.out) == (code, "")
+    assert complaint in done.err
+    assert done.err.count("\n") == 1
 
 
 def test_streams_start_without_the_parser() -> None:
@@ -225,7 +224,7 @@ class Writer:
 
 def whole_turns(store: str) -> list[str]:
     """The keys of a conversation in order; every turn has its two messages side by side."""
-    with cw.Store(store) as opened:
+    with contextwright.Store(store) as opened:
         rows = list(opened.conversation("c").read())
     assert [row.seq for row in rows] == list(range(1, len(rows) + 1))
     firsts, seconds = rows[::2], rows[1::2]
