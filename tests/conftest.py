@@ -1,7 +1,8 @@
+import gc
 import os
 import shutil
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -55,6 +56,17 @@ def pytest_xdist_auto_num_workers() -> int:
     """One process more than there are cores, because some tests wait for others' programs."""
     mine = getattr(os, "sched_getaffinity", None)
     return (len(mine(0)) if mine else os.cpu_count() or 1) + 1
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Keep the garbage collector from looking at what is imported: all of it stays to the end."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
