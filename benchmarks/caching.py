@@ -19,7 +19,7 @@ from typing import Any
 import workload
 from contextwright import Conversation, assistant, parse, system, user
 from contextwright.context.recipe import Recipe
-from contextwright.context.simulate import Row, simulate, total
+from contextwright.context.simulation.simulate import Row, simulate, total
 from contextwright.sections import CurrentTime
 from contextwright.summaries import SummaryPolicy
 from contextwright.windows.clearing import Clearing

@@ -1,6 +1,7 @@
 import gc
 import os
 import shutil
+import tempfile
 from collections import Counter
 from collections.abc import Generator, Iterator
 from contextlib import closing
@@ -11,9 +12,12 @@ import pytest
 import contextwright
 import postgres as servers
 import profiles
-import temporary
 from commands import Run, runner
 from paths import TESTS
+
+MEMORY = Path("/dev/shm")
+ROOM = 2 * 1024**3
+"""Bytes of memory that must be free for temporary files to lie there."""
 
 profiles.register()
 
@@ -22,7 +26,7 @@ def pytest_configure(config: pytest.Config) -> None:
     worker = getattr(config, "workerinput", None)
     if worker is None:
         keep_bytecode(config.rootpath / ".pytest_cache" / "bytecode")
-        temporary.use_memory()
+        use_memory()
         servers.reserve()
     elif config.args_source is pytest.Config.ArgsSource.TESTPATHS:
         collect_from(config, int(worker["workerid"][2:]) / worker["workercount"])
@@ -45,6 +49,18 @@ def keep_bytecode(folder: Path) -> None:
     """
     if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
         os.environ.setdefault("PYTHONPYCACHEPREFIX", str(folder))
+
+
+def use_memory() -> None:
+    """Put temporary files into memory, where there is room and nobody has named a folder.
+
+    On a disk every commit of a store waits for a write, and every Postgres database that is dropped
+    takes a second.
+    """
+    in_memory = MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ROOM
+    if in_memory and "TMPDIR" not in os.environ:
+        os.environ["TMPDIR"] = str(MEMORY)
+        tempfile.tempdir = None  # whoever has asked already asks again
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from contextwright.context.context import Context as Context
     from contextwright.context.omission import OmissionNote as OmissionNote
     from contextwright.context.recipe import Recipe as Recipe
-    from contextwright.context.simulate import simulate as simulate
+    from contextwright.context.simulation.simulate import simulate as simulate
     from contextwright.errors import BudgetError as BudgetError
     from contextwright.errors import ContextwrightError as ContextwrightError
     from contextwright.errors import ParseError as ParseError
@@ -85,7 +85,7 @@ else:
             "contextwright.context.context": "Context",
             "contextwright.context.omission": "OmissionNote",
             "contextwright.context.recipe": "Recipe",
-            "contextwright.context.simulate": "simulate",
+            "contextwright.context.simulation.simulate": "simulate",
             "contextwright.errors": "BudgetError ContextwrightError ParseError Problem UsageError",
             "contextwright.formats.api": (
                 "check convert count parse parse_reply parse_stream render"

@@ -317,7 +317,7 @@ def test_branches_are_followed_no_further_than_they_are_new(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Three thousand branches of one chat walked back to its root are millions of steps."""
-    from contextwright.importers.chatgpt import Tree
+    from contextwright.importers.sources.chatgpt import Tree
 
     walk, steps = Tree.branch, list[int]()
 

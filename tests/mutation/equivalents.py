@@ -7,7 +7,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "the condition is always true",
     ): "a context with no changes added is equal to itself",
     (
-        "context/prompt_cache.py",
+        "context/simulation/prompt_cache.py",
         "room = LOOKBACK if self.marked else 1",
         "1 becomes 2",
     ): "without marks every prefix is an end itself, so the one before is looked at anyway",

@@ -12,7 +12,7 @@ from contextwright import formats
 from contextwright.batch.targets import Target, find_target
 from contextwright.context.recipe import Recipe
 from contextwright.context.recipe_files import as_recipe
-from contextwright.context.simulate import simulate
+from contextwright.context.simulation.simulate import simulate
 from contextwright.errors import ContextwrightError, UsageError, shown
 from contextwright.formats import api
 from contextwright.formats.base import as_options

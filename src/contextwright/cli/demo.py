@@ -19,7 +19,7 @@ from contextwright.cli.output import harmless, numbered, paint, say_json, table
 from contextwright.context.context import Context
 from contextwright.context.explain import money
 from contextwright.context.recipe import Recipe
-from contextwright.context.simulate import Row, simulate
+from contextwright.context.simulation.simulate import Row, simulate
 from contextwright.documents.read import read_document
 from contextwright.errors import Problem
 from contextwright.formats import api

@@ -18,8 +18,8 @@ from contextwright.documents.read import decode, read_bytes
 from contextwright.errors import ContextwrightError, UsageError
 from contextwright.formats import api
 from contextwright.formats.gryag.compact import compact_text, is_compact
-from contextwright.importers.any_format import is_lines, is_message
 from contextwright.importers.detection import detect_document, format_of
+from contextwright.importers.sources.any_format import is_lines, is_message
 from contextwright.messages.conversation import Conversation
 
 __all__ = [

@@ -12,9 +12,9 @@ from contextwright.documents.stream import Document
 from contextwright.errors import ParseError
 from contextwright.formats.forge.markup import HEADER
 from contextwright.formats.gryag.compact import MOST_LOOKED_AT, is_compact
-from contextwright.importers.any_format import is_lines, is_message, read_compact_text
 from contextwright.importers.base import NAMES
-from contextwright.importers.slack import DAY
+from contextwright.importers.sources.any_format import is_lines, is_message, read_compact_text
+from contextwright.importers.sources.slack import DAY
 from contextwright.wire.anthropic import types as anthropic
 from contextwright.wire.openai_chat import types as openai_chat
 from contextwright.wire.values import is_list, is_object

@@ -15,7 +15,7 @@ from contextwright.importers.detection import detect
 
 __all__ = ["find", "open_files", "read"]
 
-PACKAGE = __name__.rpartition(".")[0]
+PACKAGE = f"{__package__}.sources"
 
 
 @cache

@@ -14,8 +14,8 @@ import pytest
 from commands import Run, only_line
 from contextwright.cli.requests import plot
 from contextwright.context import recipe_files as recipes
-from contextwright.context.prompt_cache import Charge
-from contextwright.context.simulate import Request, Row
+from contextwright.context.simulation.prompt_cache import Charge
+from contextwright.context.simulation.simulate import Request, Row
 from contextwright.errors import ContextwrightError
 from contextwright.models import find
 from contextwright.windows.policies import BuiltIn

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from contextwright.cli.requests.plot import CACHED, FAINT, INK, UNCACHED, words
 from contextwright.context.explain import money
-from contextwright.context.tuning import Trial
+from contextwright.context.simulation.tuning import Trial
 from contextwright.models import Model
 
 __all__ = ["frontier_plot"]

@@ -8,7 +8,7 @@ from math import ceil, log10
 from xml.sax.saxutils import escape
 
 from contextwright.context.explain import money
-from contextwright.context.simulate import Row
+from contextwright.context.simulation.simulate import Row
 from contextwright.models import Model
 from contextwright.text.terminal import safe
 

@@ -25,8 +25,8 @@ from contextwright.cli.requests.plot import plot as drawing
 from contextwright.cli.requests.snapshots import recipe_of
 from contextwright.context.explain import money
 from contextwright.context.recipe import Recipe
-from contextwright.context.simulate import Row, total
-from contextwright.context.simulate import simulate as replay
+from contextwright.context.simulation.simulate import Row, total
+from contextwright.context.simulation.simulate import simulate as replay
 from contextwright.documents.read import read_lines
 from contextwright.errors import ContextwrightError, ParseError, UsageError
 from contextwright.messages.conversation import Conversation

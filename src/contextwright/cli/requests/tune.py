@@ -31,7 +31,7 @@ from contextwright.cli.requests.frontier_plot import frontier_plot
 from contextwright.cli.requests.simulate import conversation_lines
 from contextwright.cli.stores import existing
 from contextwright.context.explain import money
-from contextwright.context.tuning import Trial, frontier, recommend, try_candidates
+from contextwright.context.simulation.tuning import Trial, frontier, recommend, try_candidates
 from contextwright.documents.read import read_lines
 from contextwright.errors import UsageError
 from contextwright.importers.detection import is_log

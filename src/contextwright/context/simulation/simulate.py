@@ -16,9 +16,9 @@ import msgspec
 from msgspec import Struct
 
 from contextwright.context.context import Context
-from contextwright.context.prompt_cache import Charge, PromptCache, dollars, price_of
 from contextwright.context.recipe import Recipe
 from contextwright.context.recipe_files import as_recipe
+from contextwright.context.simulation.prompt_cache import Charge, PromptCache, dollars, price_of
 from contextwright.errors import BudgetError, require
 from contextwright.formats.api import check
 from contextwright.messages.conversation import Conversation, as_conversation

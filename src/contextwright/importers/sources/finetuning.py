@@ -14,7 +14,6 @@ import msgspec
 from contextwright import formats
 from contextwright.documents.files import Files
 from contextwright.errors import ParseError
-from contextwright.importers.any_format import Body, bodies, imported, marked
 from contextwright.importers.base import (
     Fields,
     Imported,
@@ -24,6 +23,7 @@ from contextwright.importers.base import (
     as_id,
     line_at,
 )
+from contextwright.importers.sources.any_format import Body, bodies, imported, marked
 from contextwright.messages.conversation import Conversation
 from contextwright.wire.values import is_list
 

@@ -10,9 +10,9 @@ import pytest
 
 import contextwright as cw
 from contextwright.context import recipe_files as recipes
-from contextwright.context.prompt_cache import Charge, PromptCache, dollars
 from contextwright.context.recipe import Recipe
-from contextwright.context.simulate import (
+from contextwright.context.simulation.prompt_cache import Charge, PromptCache, dollars
+from contextwright.context.simulation.simulate import (
     Request,
     Row,
     requests_of,

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from contextwright.context.recipe import Recipe
-from contextwright.context.simulate import Progress, Row, simulate, total
+from contextwright.context.simulation.simulate import Progress, Row, simulate, total
 from contextwright.errors import ContextwrightError
 from contextwright.messages.conversation import Conversation
 from contextwright.models import Model

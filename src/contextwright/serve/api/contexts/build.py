@@ -13,9 +13,9 @@ from msgspec import Meta, Struct
 from contextwright import formats
 from contextwright.context import recipe_files
 from contextwright.context.context import Context
-from contextwright.context.prompt_cache import marks_of
 from contextwright.context.receipt import Ledger, Unit
 from contextwright.context.recipe import Recipe
+from contextwright.context.simulation.prompt_cache import marks_of
 from contextwright.errors import Level, NotFound, Problem, UsageError, shown
 from contextwright.formats import FormatName
 from contextwright.formats.api import ANY_MODEL, check

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 import contextwright as cw
 from contextwright.context import recipe_files
-from contextwright.context.prompt_cache import Charge
-from contextwright.context.simulate import Request, Row
-from contextwright.context.tuning import (
+from contextwright.context.simulation.prompt_cache import Charge
+from contextwright.context.simulation.simulate import Request, Row
+from contextwright.context.simulation.tuning import (
     CANDIDATES,
     Candidate,
     Trial,

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from contextwright.context.recipe import Recipe
-from contextwright.context.simulate import simulate
+from contextwright.context.simulation.simulate import simulate
 from contextwright.store.frames import conversation_of
 from serve.api.client import ID, Client, of
 

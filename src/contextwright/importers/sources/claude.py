@@ -22,7 +22,7 @@ from contextwright.importers.base import (
     mark,
     media_named,
 )
-from contextwright.importers.chatgpt import conversation_files
+from contextwright.importers.sources.chatgpt import conversation_files
 from contextwright.messages.make import as_result
 from contextwright.messages.message import Message
 from contextwright.messages.parts import Media, Opaque, Part, Text, Thinking, ToolCall, ToolResult

@@ -10,12 +10,12 @@ from msgspec import Meta, Struct, field
 
 from contextwright.context.context import Context
 from contextwright.context.prompt import Difference, Prompt, difference_of, plainly_spelt, prompt_of
-from contextwright.context.prompt_cache import Charge, dollars
 from contextwright.context.receipt import Comparison, Unit
+from contextwright.context.simulation.prompt_cache import Charge, dollars
 from contextwright.errors import UsageError, shown
 from contextwright.models import Model
 from contextwright.models import find as find_model
-from contextwright.serve.api.contexts import RequestQuery, build, recipe_named
+from contextwright.serve.api.contexts.build import RequestQuery, build, recipe_named
 from contextwright.serve.api.requests import RecordedQuery, sent_payload
 from contextwright.serve.http.fields import MAX_NUMBER
 from contextwright.store.store import Store

@@ -15,8 +15,8 @@ from msgspec import Struct
 from contextwright import formats
 from contextwright.documents.files import Files
 from contextwright.errors import ParseError
-from contextwright.importers.any_format import Body, imported
 from contextwright.importers.base import Fields, Imported, Importer, ReadOptions
+from contextwright.importers.sources.any_format import Body, imported
 from contextwright.messages.times import read_time
 
 __all__ = ["IMPORTER"]

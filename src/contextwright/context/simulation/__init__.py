@@ -1,0 +1,1 @@
+"""What recorded conversations would have cost, and which window is worth it."""
