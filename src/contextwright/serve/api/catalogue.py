@@ -11,7 +11,7 @@ from msgspec import Meta, Struct
 from contextwright import formats
 from contextwright.context import recipe_files
 from contextwright.models import Model, Models
-from contextwright.serve.api.contexts.build import recipe_named
+from contextwright.serve.api.contexts.contexts import recipe_named
 from contextwright.serve.http.fields import ModelName
 
 __all__ = ["get_model", "get_recipe", "list_formats", "list_models", "list_recipes"]

@@ -10,7 +10,7 @@ from contextwright.messages.message import Message
 from contextwright.recall.memories import Memory
 from contextwright.recall.packing import RecallHit
 from contextwright.recall.passages import Excerpt
-from contextwright.serve.api.contexts.build import time_of
+from contextwright.serve.api.contexts.contexts import time_of
 from contextwright.serve.http.fields import Budget, ConversationId, Limit, ModelName, Now, Words
 from contextwright.store.records import SearchHit
 from contextwright.store.store import Store

@@ -13,7 +13,7 @@ from contextwright.serve.api import (
     tools,
     transfers,
 )
-from contextwright.serve.api.contexts import build, comparisons, flights, simulations
+from contextwright.serve.api.contexts import comparisons, contexts, flights, simulations
 from contextwright.serve.http.api import Api, ApiLimits
 from contextwright.serve.http.operation import Operation, operation
 from contextwright.store.store import Store
@@ -32,9 +32,9 @@ OPERATIONS: tuple[Operation, ...] = (
     operation("GET", f"{CHAT}/messages", messages.list_messages),
     operation("GET", f"{CHAT}/messages/{{seq}}", messages.get_message),
     operation("POST", f"{CHAT}/turns", messages.add_turn, status=201, conflicts=True),
-    operation("GET", f"{CHAT}/context", build.build_context),
-    operation("POST", f"{CHAT}/context", build.build_context_with),
-    operation("GET", f"{CHAT}/payload", build.get_payload),
+    operation("GET", f"{CHAT}/context", contexts.build_context),
+    operation("POST", f"{CHAT}/context", contexts.build_context_with),
+    operation("GET", f"{CHAT}/payload", contexts.get_payload),
     operation("GET", f"{CHAT}/compare", comparisons.compare_contexts),
     operation("GET", f"{CHAT}/flight", flights.fly),
     operation("GET", f"{CHAT}/export", transfers.export_conversation, media=BYTES),

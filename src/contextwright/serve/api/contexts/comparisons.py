@@ -15,7 +15,7 @@ from contextwright.context.simulation.prompt_cache import Charge, dollars
 from contextwright.errors import UsageError, shown
 from contextwright.models import Model
 from contextwright.models import find as find_model
-from contextwright.serve.api.contexts.build import RequestQuery, build, recipe_named
+from contextwright.serve.api.contexts.contexts import RequestQuery, build, recipe_named
 from contextwright.serve.api.requests import RecordedQuery, sent_payload
 from contextwright.serve.http.fields import MAX_NUMBER
 from contextwright.store.store import Store

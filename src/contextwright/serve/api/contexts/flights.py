@@ -12,7 +12,7 @@ from contextwright.context.simulation.simulate import Measure, Request, requests
 from contextwright.errors import BudgetError
 from contextwright.formats import FormatName
 from contextwright.models import find as find_model
-from contextwright.serve.api.contexts.build import own_model, recipe_for, recipe_named
+from contextwright.serve.api.contexts.contexts import own_model, recipe_for, recipe_named
 from contextwright.serve.http.fields import Budget, ConversationId, ModelName, RecipeName
 from contextwright.store.contexts.build import replay
 from contextwright.store.frames import frame_of, question_time, with_time

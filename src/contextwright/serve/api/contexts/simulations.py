@@ -10,7 +10,7 @@ from contextwright.context.simulation.simulate import Request, Row, simulate
 from contextwright.errors import UsageError
 from contextwright.formats import FormatName
 from contextwright.models import find as find_model
-from contextwright.serve.api.contexts.build import own_model, recipe_named
+from contextwright.serve.api.contexts.contexts import own_model, recipe_named
 from contextwright.serve.http.fields import Budget, ConversationId, ModelName, RecipeName
 from contextwright.store.frames import conversation_of
 from contextwright.store.store import Store
