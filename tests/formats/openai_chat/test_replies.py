@@ -12,6 +12,7 @@ import contextwright as cw
 from contextwright.formats.openai_chat.format import FORMAT
 from contextwright.formats.replies.events import ArgumentsDelta
 from contextwright.formats.replies.streams import read_stream
+from contextwright.streams import write_reply
 from samples.chat_payloads import GPT, JSON, assistant, body, call, text, user
 
 USAGE = {"prompt_tokens": 9, "completion_tokens": 3, "total_tokens": 12}
@@ -242,3 +243,18 @@ def called(arguments: Any) -> JSON:
 @given(st.lists(st.sampled_from(CHUNKS), max_size=12))
 def test_any_order_of_chunks_can_be_read(events: list[JSON]) -> None:
     assert len(cw.parse_stream(events, "openai-chat").messages) == 1
+
+
+@pytest.mark.parametrize("is_streamed", [False, True])
+def test_a_forced_call_ends_with_stop(is_streamed: bool) -> None:
+    """Clients of Anthropic's run a tool only if the reply ended for it."""
+    call = {"index": 0, "id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    message = {"role": "assistant", "content": None, "tool_calls": [call]}
+    if is_streamed:
+        reply = cw.parse_stream([chunk(message), chunk({}, "stop")], "openai-chat")
+    else:
+        choice = {"index": 0, "message": message, "finish_reason": "stop"}
+        reply = cw.parse_reply({"id": "1", "model": "gpt-4o", "choices": [choice]}, "openai-chat")
+    assert reply.finish == "tool_calls"
+    assert write_reply(reply, "anthropic").body["stop_reason"] == "tool_use"
+    assert write_reply(reply, "openai-chat").body["choices"][0]["finish_reason"] == "stop"

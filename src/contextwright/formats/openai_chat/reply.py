@@ -83,6 +83,7 @@ def parse_reply(reply: Any) -> ModelReply:
         body if choices else {},
         choice,
         refusal_of(message.parts),
+        calls=bool(message.calls),
         message_extra=message.extra,
         whole=error is None,
         error=error,
@@ -107,6 +108,7 @@ def finish_of(
     choice: Object,
     refusal: str | None,
     *,
+    calls: bool = False,
     message_extra: Extra | None = None,
     changes: Sequence[Change] = (),
     whole: bool = True,
@@ -117,6 +119,8 @@ def finish_of(
     reason: FinishReason = REASONS.get(given, "other") if isinstance(given, str) else "other"
     if reason == "stop" and refusal is not None:
         reason = "refusal"
+    elif reason == "stop" and calls:
+        reason = "tool_calls"  # a forced call ends with "stop"
     if not whole:
         reason = "error" if error is not None else "interrupted"
     return Finish(

@@ -237,6 +237,7 @@ class ChatReader(StreamReader):
             self.head,
             {**self.choice, LOGPROBS: probabilities} if probabilities else self.choice,
             refusal_of(self.whole.parts),
+            calls=bool(self.whole.calls),
             message_extra=self.whole.extra,
             changes=self.reader.finish(),
             whole="finish_reason" in self.choice,
