@@ -8,13 +8,14 @@ from typing import Any, cast
 
 from contextwright.errors import Level, Problem, shown
 from contextwright.models import Model
-from contextwright.wire.values import Object, is_list
+from contextwright.wire.values import Object, is_list, is_object
 
 __all__ = [
     "ALIASES",
     "ANTHROPIC_BYTES",
     "ANTHROPIC_IMAGE_BYTES",
     "GEMINI_BYTES",
+    "MEGABYTE",
     "OPENAI_BYTES",
     "data_fault",
     "data_problems",
@@ -37,7 +38,7 @@ def data_fault(data: str, largest: int) -> str | None:
     """Return what is wrong with base64 data of at most `largest` bytes; None if nothing is."""
     if not data:
         return "there are no bytes"
-    if len(data) * 3 // 4 > largest:
+    if (len(data) - data.count("=", -2)) * 3 // 4 > largest:
         return f"more than {largest // MEGABYTE} MB"
     if not BASE64(data) or len(data.rstrip("=")) % 4 == 1:
         return "not base64"
@@ -54,6 +55,7 @@ SIGNATURES = {
 RIFF, WEBP = "UklGR", "RUJQ"
 """A RIFF file is an image only if `WEBP` follows."""
 ALIASES = {"image/jpg": "image/jpeg"}
+"""Labels in use that are not registered types; Gemini and Anthropic refuse them."""
 
 
 def sniffed_mime(data: str) -> str | None:
@@ -69,7 +71,7 @@ def sniffed_mime(data: str) -> str | None:
 def other_mime(data: str, mime: str | None) -> str | None:
     """Return the MIME type of base64 data if it is another than its label says, else None."""
     found = sniffed_mime(data)
-    return found if found != ALIASES.get(mime or "", mime) else None
+    return found if found != mime else None
 
 
 def data_url_problems(url: object, path: str, largest: int) -> Iterator[Problem]:
@@ -79,6 +81,8 @@ def data_url_problems(url: object, path: str, largest: int) -> Iterator[Problem]
         if head.endswith(";base64"):
             mime = head.removeprefix("data:").partition(";")[0]
             yield from data_problems(data, path, largest, mime)
+        else:
+            yield Problem("X-base64", path, "a data URL without base64")
 
 
 def data_problems(
@@ -99,6 +103,8 @@ MEDIA = frozenset(
     ("image", "document", "image_url", "input_audio", "file", "input_image", "input_file")
 )
 """The types of blocks and parts that hold media."""
+OF_TEXT = ("text", "content")
+"""The sources of documents that are text, which may hold images."""
 MEDIA_FIELDS = frozenset(("inlineData", "fileData"))
 CONTENT_FIELDS = ("content", "output", "parts", "functionResponse")
 
@@ -124,6 +130,10 @@ def media_in(values: list[Any]) -> int:
         if isinstance(value, dict):
             held = cast("Object", value)
             kind = held.get("type")
+            if kind == "document" and is_object(source := held.get("source")):
+                if source.get("type") in OF_TEXT:
+                    number += media_in([source])
+                    continue
             if (isinstance(kind, str) and kind in MEDIA) or not MEDIA_FIELDS.isdisjoint(held):
                 number += 1
                 continue

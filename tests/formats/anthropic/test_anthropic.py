@@ -131,7 +131,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     (
         "A-schema",
         body(USER, tools=[{**TOOL, "name": f"t{i}", "strict": True} for i in range(21)]),
-        "tools",
+        "tools[20].strict",
     ),
     ("A-choice", body(USER, tool_choice={"type": "any"}), "tool_choice"),
     (

@@ -206,6 +206,49 @@ def test_an_old_style_call_and_a_modern_one_of_the_same_id() -> None:
     ]
 
 
+def test_tools_beyond_the_limit_are_left_out() -> None:
+    tools = [{"name": f"t{n}", "input_schema": {"type": "object"}} for n in range(130)]
+    forced = {"type": "tool", "name": "t129"}
+    request = {"max_tokens": 9, "messages": [user("q")], "tools": tools, "tool_choice": forced}
+    made = cw.convert({"model": "claude-opus-5", **request}, "anthropic", "openai-chat", model=GPT)
+    names = [tool["function"]["name"] for tool in made.payload["tools"]]
+    assert names == [f"t{n}" for n in range(128)]
+    assert [f"{change.code} {change.path}" for change in made.changes] == [
+        "loss.tool tools[128]",
+        "loss.tool tools[129]",
+        "loss.setting tool_choice",
+    ]
+    assert cw.check(made.payload, "openai-chat") == []
+
+
+@pytest.mark.parametrize(
+    ("head", "mime", "is_read"),
+    [
+        ("data:image/png;base64,", "image/png", True),
+        ("data:image/png;charset=utf-8;base64,", "image/png", True),
+        ("data:;base64,", "image/png", True),
+        ("data:image/png,", None, False),
+        ("data:image/png;base64", None, False),
+    ],
+)
+def test_data_urls(head: str, mime: str | None, is_read: bool) -> None:
+    """The type may be missing, and other words may be beside it; bytes that are not base64 go."""
+    url = f"{head}iVBORw0KGgo="
+    request = body(user([text("q"), {"type": "image_url", "image_url": {"url": url}}]))
+    path = "messages[0].content[1].image_url.url"
+    problems = [one for one in cw.check(request, "openai-chat") if one.level == "error"]
+    refused = [] if is_read else [f"X-base64 {path}"]
+    assert [f"{one.code} {one.path}" for one in problems] == refused
+    (message,) = cw.parse(request, "openai-chat").messages
+    _, media = message.parts
+    assert isinstance(media, cw.Media)
+    assert (media.mime, media.data is not None) == (mime, is_read)
+    for api in ("openai-chat", "openai-responses", "anthropic", "gemini"):
+        made = cw.convert(request, "openai-chat", api)
+        assert ("iVBORw0KGgo=" in str(made.payload)) is is_read
+        assert ("loss.media" in [change.code for change in made.changes]) is not is_read
+
+
 def test_forced_tool_keeps_its_name() -> None:
     """31: the same new spelling in definitions, calls and the forced choice."""
     conversation = cw.Conversation(

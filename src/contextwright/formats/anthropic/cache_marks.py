@@ -52,6 +52,8 @@ def settle_cache_marks(
                 del holder["cache_control"]
                 changes.append(Change("loss.cache_mark", path, "at most 4 cache marks"))
         marked = [entry for index, entry in enumerate(marked) if index in kept]
+    if body.get("cache_control"):
+        marked.append(("cache_control", body))  # the automatic one, which is on the last block
     short_lived = False
     for path, holder in marked:
         mark = holder["cache_control"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from contextwright.formats.anthropic.cache_marks import settle_cache_marks
+from contextwright.formats.anthropic.size import settle_size
 from contextwright.formats.base import foreign_settings, without
 from contextwright.formats.reader import plain
 from contextwright.formats.schemas import output_schema
@@ -29,8 +30,8 @@ from contextwright.messages.conversation import (
     ToolChoice,
 )
 from contextwright.models import Model
-from contextwright.wire.anthropic.rules import MIN_THINKING_BUDGET, forced_tool
-from contextwright.wire.anthropic.turns import THINKING, open_loop, turns_of
+from contextwright.wire.anthropic.rules import MIN_THINKING_BUDGET, forced_tool, sampling
+from contextwright.wire.anthropic.turns import THINKING, is_idle, open_loop, turns_of
 from contextwright.wire.anthropic.types import Request
 from contextwright.wire.shapes import objects_in
 from contextwright.wire.values import is_list, is_object
@@ -237,6 +238,9 @@ def settle(
     under construction.
     """
     settle_thinking(body, model, changes)
+    if is_idle(body, model):
+        leave_out_final_thinking(body, changes)
+    settle_sampling(body, model, changes)
     settle_choice(body, changes)
     choice = body.get("tool_choice")
     if is_object(choice) and choice.get("type") in ("any", "tool"):
@@ -248,6 +252,15 @@ def settle(
             changes.append(Change("loss.setting", "tool_choice", reason))
     settle_citations(contents, changes)
     settle_cache_marks(body, contents, changes)
+    settle_size(body, contents, changes)
+
+
+def settle_sampling(body: dict[str, Any], model: Model, changes: list[Change]) -> None:
+    """Leave out sampling settings that the model refuses."""
+    for problem in sampling(body, model):
+        if problem.level == "error":
+            del body[problem.path]
+            changes.append(Change("loss.setting", problem.path, problem.message))
 
 
 def settle_choice(body: dict[str, Any], changes: list[Change]) -> None:
@@ -311,8 +324,6 @@ def settle_thinking(body: dict[str, Any], model: Model, changes: list[Change]) -
     elif mode == "disabled" and not model.disable_thinking:
         del body["thinking"]
         changes.append(Change("loss.setting", "thinking", f"{model.id} always thinks"))
-    elif mode == "disabled":
-        leave_out_final_thinking(body, changes)
 
 
 def leave_out_final_thinking(body: dict[str, Any], changes: list[Change]) -> None:

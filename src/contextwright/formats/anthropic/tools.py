@@ -16,6 +16,7 @@ from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Tool
 from contextwright.messages.parts import Opaque
+from contextwright.wire.anthropic.strict import beyond_limits
 from contextwright.wire.anthropic.types import CustomTool
 from contextwright.wire.shapes import shape_problems
 
@@ -46,6 +47,7 @@ def tools_wire(
 ) -> list[dict[str, Any]]:
     """Write the tools. Tools hosted by another provider are left out."""
     wire: list[dict[str, Any]] = []
+    paths: list[str] = []
     taken: set[str] = set()
     for index, tool in enumerate(conversation.tools):
         path = f"tools[{index}]"
@@ -55,11 +57,13 @@ def tools_wire(
             definitions = [tool.data] if is_named(tool.data, path, changes) else []
         else:
             definitions = hosted_equals(tool, NAME, path, changes)
-        wire.extend(
-            definition
-            for definition in definitions
-            if is_first_of_name(definition.get("name"), taken, path, changes)
-        )
+        for definition in definitions:
+            if is_first_of_name(definition.get("name"), taken, path, changes):
+                wire.append(definition)
+                paths.append(path)
+    for index, reason in beyond_limits(list(enumerate(wire))):
+        wire[index] = {**wire[index], "strict": False}
+        changes.append(Change("loss.strict", paths[index], reason))
     return wire
 
 

@@ -95,9 +95,9 @@ def addressed(source: dict[str, Any]) -> Found | None:
 def located(url: str) -> dict[str, Any]:
     """Return a URL, or the data of a data URL."""
     if url.startswith("data:"):
-        head, comma, data = url[5:].partition(",")
-        mime, _, encoding = head.partition(";")
-        if mime and comma and encoding == "base64":
+        head, _, data = url[5:].partition(",")
+        mime = head.partition(";")[0] or sniffed_mime(data)
+        if mime and head.endswith(";base64"):
             return {"mime": mime, "data": data}
     return {"url": url}
 
@@ -159,7 +159,12 @@ def supports_media(media: Media, model: Model) -> bool:
         return media.data is not None and media.mime in AUDIO_FORMATS and hears
     if media.kind == "document":
         return media.data is not None
-    return media.data is not None or is_web_address(media.url) or str(media.url)[:5] == "data:"
+    return media.data is not None or is_web_address(media.url) or is_data_url(media.url)
+
+
+def is_data_url(url: str | None) -> bool:
+    """Whether a URL holds base64 data."""
+    return url is not None and url.startswith("data:") and url.partition(",")[0].endswith(";base64")
 
 
 def has_source(media: Media, model: Model) -> bool:

@@ -16,7 +16,7 @@ from contextwright.messages.message import Tool
 from contextwright.messages.parts import Opaque, ToolCall
 from contextwright.text.json import encode_json
 from contextwright.wire.openai_chat.dialects import Dialect
-from contextwright.wire.openai_chat.rules import NEEDING_TOOLS, forced_tool
+from contextwright.wire.openai_chat.rules import MAX_TOOLS, NEEDING_TOOLS, forced_tool
 
 __all__ = [
     "block_call",
@@ -193,7 +193,12 @@ def tools_wire(
 
 
 def settle_tools(body: dict[str, Any], changes: list[Change]) -> None:
-    """Drop the fields that OpenAI refuses if there are no tools."""
+    """Drop the tools that are too many, and the fields that OpenAI refuses if there are none."""
+    given: list[Any] = body.get("tools") or []
+    if len(given) > MAX_TOOLS:
+        body["tools"] = given[:MAX_TOOLS]
+        for index in range(MAX_TOOLS, len(given)):
+            changes.append(Change("loss.tool", f"tools[{index}]", f"at most {MAX_TOOLS} tools"))
     if body.get("tools") == []:
         del body["tools"]
         changes.append(Change("repair.tools", "tools", "an empty list is refused; left out"))

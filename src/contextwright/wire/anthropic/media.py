@@ -8,10 +8,16 @@ from mimetypes import MimeTypes
 from typing import Any
 
 from contextwright.errors import Problem
-from contextwright.wire.media import ANTHROPIC_BYTES, ANTHROPIC_IMAGE_BYTES, data_problems
-from contextwright.wire.values import is_object
+from contextwright.wire.media import (
+    ANTHROPIC_BYTES,
+    ANTHROPIC_IMAGE_BYTES,
+    MEGABYTE,
+    data_problems,
+)
+from contextwright.wire.shapes import objects_in
+from contextwright.wire.values import Object, is_object
 
-__all__ = ["source"]
+__all__ = ["encoded_size", "size_problems", "source"]
 
 BEHIND_ADDRESS = {
     "document": ("application/pdf",),
@@ -34,6 +40,25 @@ def source(block: dict[str, Any], path: str) -> Iterator[Problem]:
         largest = ANTHROPIC_IMAGE_BYTES if block.get("type") == "image" else ANTHROPIC_BYTES
         where, mime = f"{path}.source.data", held.get("media_type")
         yield from data_problems(held.get("data"), where, largest, mime, "error")
+
+
+def size_problems(blocks: list[Object]) -> Iterator[Problem]:
+    """Check that all media fit into one request; only they can make it too large."""
+    if encoded_size(blocks) > ANTHROPIC_BYTES:
+        reason = f"more than {ANTHROPIC_BYTES // MEGABYTE} MB of media in one request"
+        yield Problem("X-size", "messages", reason)
+
+
+def encoded_size(blocks: list[Object]) -> int:
+    """Return the length of the base64 data in blocks and in the results among them."""
+    size = 0
+    for block in blocks:
+        held = block.get("source")
+        if is_object(held) and isinstance(data := held.get("data"), str):
+            size += len(data)
+        if type(block.get("content")) is not str:
+            size += encoded_size([inner for _, inner in objects_in(block.get("content"))])
+    return size
 
 
 @cache

@@ -11,21 +11,25 @@ from typing import Any
 
 from contextwright.errors import Level, Problem, shown
 from contextwright.models import Model
+from contextwright.wire.anthropic.media import size_problems
+from contextwright.wire.anthropic.strict import beyond_limits
 from contextwright.wire.anthropic.survey import survey
 from contextwright.wire.anthropic.turns import MARK, media_holders, turn_problems, turns_of
 from contextwright.wire.anthropic.types import CustomTool, Request
 from contextwright.wire.media import number_problems
 from contextwright.wire.shapes import json_problems, objects_in, shape_problems
 from contextwright.wire.survey import Entries
-from contextwright.wire.values import Object, is_object
+from contextwright.wire.values import Object, is_list, is_object
 
 __all__ = ["check"]
 
 TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}").fullmatch
 
 MAX_CACHE_MARKS = 4
-MAX_STRICT_TOOLS = 20
+MAX_MESSAGES = 100_000
 MIN_THINKING_BUDGET = 1024
+SAMPLING = {"temperature": 1, "top_p": 1, "top_k": None}
+"""The settings of how tokens are drawn, with the default of each."""
 
 
 def check(payload: Any, model: Model) -> list[Problem]:
@@ -38,12 +42,17 @@ def check(payload: Any, model: Model) -> list[Problem]:
         problems = shape_problems(payload, Request) + json_problems(payload)
         turns = turns_of(messages)
         problems.extend(turn_problems(turns, payload, model))
-        problems.extend(number_problems(media_holders(turns), "messages", model))
+        holders = media_holders(turns)
     else:
         holders = [block for _, message in messages for block in message["content"]]
-        problems = list(number_problems(holders, "messages", model))
+        problems = list[Problem]()
+    problems.extend(number_problems(holders, "messages", model))
+    problems.extend(size_problems(holders))
+    if is_list(given := payload.get("messages")) and len(given) > MAX_MESSAGES:
+        problems.append(Problem("A-messages-max", "messages", f"at most {MAX_MESSAGES:,}"))
     problems.extend(tools(payload, model))
     problems.extend(request_settings(payload, model))
+    problems.extend(sampling(payload, model))
     problems.extend(forced_tool(payload))
     problems.extend(cache_marks(payload, messages))
     return problems
@@ -51,9 +60,9 @@ def check(payload: Any, model: Model) -> list[Problem]:
 
 def tools(payload: dict[str, Any], model: Model) -> Iterator[Problem]:
     """Tool definitions, and their absence if the history needs them."""
-    strict = 0
     names: set[str] = set()
-    for index, tool in objects_in(payload.get("tools")):
+    given = objects_in(payload.get("tools"))
+    for index, tool in given:
         path = f"tools[{index}]"
         name = tool.get("name")
         if isinstance(name, str):
@@ -73,9 +82,8 @@ def tools(payload: dict[str, Any], model: Model) -> Iterator[Problem]:
         schema = tool.get("input_schema")
         if is_object(schema):
             yield from input_schema(schema, f"{path}.input_schema")
-        strict += tool.get("strict") is True
-    if strict > MAX_STRICT_TOOLS:
-        yield Problem("A-schema", "tools", f"at most {MAX_STRICT_TOOLS} strict tools")
+    for index, reason in beyond_limits(given):
+        yield Problem("A-schema", f"tools[{index}].strict", reason)
 
 
 def is_deferred(tool: Object) -> bool:
@@ -118,6 +126,17 @@ def request_settings(payload: dict[str, Any], model: Model) -> Iterator[Problem]
         )
 
 
+def sampling(payload: Object, model: Model) -> Iterator[Problem]:
+    """Models that accept no sampling settings refuse all values but the default."""
+    if model.sampling:
+        return
+    level: Level = "error" if model.matched == "exact" else "warning"
+    for field, default in SAMPLING.items():
+        if payload.get(field) not in (None, default):
+            reason = f"{model.id} takes no sampling settings"
+            yield Problem("A-sampling", field, reason, level)
+
+
 def forced_tool(payload: Object) -> Iterator[Problem]:
     """A forced call needs a tool to call; `auto` and `none` need none."""
     match payload.get("tool_choice"):
@@ -139,9 +158,11 @@ def cache_marks(payload: Object, messages: Entries) -> Iterator[Problem]:
         *marks_in("system", objects_in(payload.get("system"))),
         *marks_in("messages", messages),
     ]
-    automatic = 1 if payload.get(MARK) else 0
-    if len(marks) + automatic > MAX_CACHE_MARKS:
-        yield Problem("A-cache-max", marks[MAX_CACHE_MARKS - automatic][0], "at most 4 cache marks")
+    automatic = payload.get(MARK)
+    if is_object(automatic):
+        marks.append((MARK, automatic))  # it is on the last block
+    if len(marks) > MAX_CACHE_MARKS:
+        yield Problem("A-cache-max", marks[MAX_CACHE_MARKS][0], "at most 4 cache marks")
     short_lived = False
     for path, mark in marks:
         if mark.get("ttl") != "1h":

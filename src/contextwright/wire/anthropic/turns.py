@@ -27,6 +27,7 @@ __all__ = [
     "blank_text",
     "continues_thread",
     "is_hosted",
+    "is_idle",
     "media_holders",
     "open_loop",
     "turn_problems",
@@ -64,6 +65,8 @@ class Turn(Struct, gc=False):
     index: int
     blocks: list[Block]
     kinds: set[str]
+    bare: list[int]
+    """The indexes of its messages without content."""
 
     @property
     def path(self) -> str:
@@ -86,10 +89,11 @@ def turns_of(messages: Entries) -> list[Turn]:
     for index, message in messages:
         role = message.get("role")
         if not turns or previous != role:
-            turns.append(Turn(role if isinstance(role, str) else "", index, [], set()))
+            turns.append(Turn(role if isinstance(role, str) else "", index, [], set(), []))
         previous = role
         turn = turns[-1]
         blocks, kinds = turn.blocks, turn.kinds
+        before = len(blocks)
         content = message.get("content")
         if isinstance(content, str):
             blocks.append(Block(index, -1, {"type": "text", "text": content}, "text"))
@@ -101,6 +105,8 @@ def turns_of(messages: Entries) -> list[Turn]:
                     kind = kind if isinstance(kind, str) else ""
                     blocks.append(Block(index, place, block, kind))
                     kinds.add(kind)
+        if len(blocks) == before:
+            turn.bare.append(index)
     return turns
 
 
@@ -185,8 +191,8 @@ def answers(turn: Turn, open_calls: dict[str, Block], *, continues: bool) -> Ite
 
 
 def contents(turns: list[Turn], payload: dict[str, Any], model: Model) -> Iterator[Problem]:
-    """No empty texts, no empty turns."""
-    for index, turn in enumerate(turns):
+    """No empty texts, no empty messages but a last one of the assistant."""
+    for turn in turns:
         for block in turn.blocks:
             kind = block.kind
             if kind == "text":
@@ -200,9 +206,11 @@ def contents(turns: list[Turn], payload: dict[str, Any], model: Model) -> Iterat
                 if block.fields.get("is_error") is True and not content:
                     reason = "an error needs text"
                     yield Problem("A-error-empty", f"{block.path}.content", reason)
-        last_prefill = index == len(turns) - 1 and turn.role == "assistant"
-        if not turn.blocks and not last_prefill:
-            yield Problem("A-empty-content", f"{turn.path}.content", "a message needs content")
+        last = len(payload["messages"]) - 1 if turn.role == "assistant" else None
+        for index in turn.bare:
+            if index != last:
+                path = f"messages[{index}].content"
+                yield Problem("A-empty-content", path, "a message needs content")
     for place, block in objects_in(payload.get("system")):
         yield from blank_text(f"system[{place}]", block)
 
@@ -283,12 +291,22 @@ def thinking_mode(turns: list[Turn], payload: dict[str, Any], model: Model) -> I
     config = payload.get("thinking")
     mode = config.get("type") if is_object(config) else None
     final = turns[-1] if turns else None
-    if mode == "disabled" and final and final.role == "assistant":
+    if is_idle(payload, model) and final and final.role == "assistant":
         for block in final.blocks:
             if block.kind in THINKING:
-                yield Problem("A-thinking-off", block.path, "thinking is disabled in this request")
+                yield Problem(
+                    "A-thinking-off", block.path, "the model does not think in this request"
+                )
     if mode == "enabled":
         yield from open_loop(turns)
+
+
+def is_idle(payload: Object, model: Model) -> bool:
+    """Whether the model does not think; if it thinks to a budget, it does not without one."""
+    config = payload.get("thinking")
+    if not is_object(config):
+        return model.legacy_thinking
+    return config.get("type") == "disabled"
 
 
 def open_loop(turns: list[Turn]) -> Iterator[Problem]:

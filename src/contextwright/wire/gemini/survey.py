@@ -10,9 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from contextwright.models import Model
-from contextwright.wire.gemini.turns import FUNCTION_NAME, FUNCTIONS
+from contextwright.wire.gemini.turns import FUNCTION_NAME, FUNCTIONS, inline_data
 from contextwright.wire.gemini.types import Content, Proto, Request
-from contextwright.wire.media import GEMINI_BYTES, data_fault
 from contextwright.wire.survey import BLOCK, WRONG_TYPES, is_valid, take_turns
 from contextwright.wire.values import Object, is_list
 
@@ -58,6 +57,8 @@ def survey(body: Object, model: Model) -> list[Object] | None:
     except WRONG_TYPES:
         return None
     if found.calls or not all(map(FUNCTION_NAME, found.names)):
+        return None
+    if not model.function_response_parts and any(RESPONSE in part for part in found.holders):
         return None
     return found.holders if is_valid({**body, "contents": None}, Request, []) else None
 
@@ -112,6 +113,8 @@ def functions(parts: list[Object], kind: str, found: Found) -> list[Object] | No
             if type(function.get(field)) is not dict:
                 return None
             if "parts" in function:
+                if any(any(inline_data(held, "")) for held in function["parts"] or ()):
+                    return None
                 found.holders.append(part)
             found.names.add(function["name"])
             functions.append(function)
@@ -119,7 +122,7 @@ def functions(parts: list[Object], kind: str, found: Found) -> list[Object] | No
             if part["text"] is None or not OF_TEXT.issuperset(part):
                 return None
         elif len(part) == 1 and part.get("inlineData") is not None:
-            if data_fault(part["inlineData"]["data"], GEMINI_BYTES):
+            if any(inline_data(part, "")):
                 return None
             found.holders.append(part)
         else:
@@ -136,11 +139,9 @@ def are_answers(responses: list[Object], calls: list[Object]) -> bool:
     if not calls:
         return True
     ids = {call.get("id") for call in calls}
-    for response in responses:
-        id = response.get("id")
-        if id not in ids if id else all(call["name"] != response["name"] for call in calls):
-            return False
-    return len(ids) == len(calls)
+    if len(ids) < len(calls) or ids != {response.get("id") for response in responses}:
+        return False
+    return all(ids) or calls[0]["name"] == responses[0]["name"]
 
 
 def is_signed(contents: list[Object]) -> bool:

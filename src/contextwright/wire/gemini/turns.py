@@ -23,6 +23,7 @@ __all__ = [
     "FUNCTION_NAME",
     "NAME_RULE",
     "ends",
+    "inline_data",
     "media",
     "pairing",
     "signatures",
@@ -172,6 +173,7 @@ def pairing(turns: list[Turn], model: Model) -> Iterator[Problem]:
     for index, turn in enumerate(turns):
         if turn.role == "user":
             yield from answers(turn, open_calls)
+            yield from media_in_responses(turn, model)
             for call in turn.calls:
                 yield Problem("G-call-place", call.path, "a user content cannot call functions")
             open_calls = []
@@ -215,16 +217,41 @@ def answers(turn: Turn, calls: list[Placed]) -> Iterator[Problem]:
     if len(responses) != len(calls) and not any(map(goes_on, responses)):
         reason = f"{len(calls)} function calls, {len(responses)} function responses"
         yield Problem("G-count", responses[0].path, reason)
-    ids = {text_of(call, "functionCall", "id") for call in calls}
+    yield from partners(responses, calls)
+
+
+def partners(responses: list[Placed], calls: list[Placed]) -> Iterator[Problem]:
+    """Compare the ids of responses with those of their calls; without ids, the names."""
+    ids = [text_of(call, "functionCall", "id") for call in calls]
     names = {text_of(call, "functionCall", "name") for call in calls}
+    answered: set[str] = set()
     for response in responses:
+        path = f"{response.path}.functionResponse"
         id = text_of(response, "functionResponse", "id")
         if id and id not in ids:
-            path = f"{response.path}.functionResponse.id"
-            yield Problem("G-orphan", path, f"no call {shown(id)} in the turn before")
+            yield Problem("G-orphan", f"{path}.id", f"no call {shown(id)} in the turn before")
+        elif id in answered and ids.count(id) == 1 and not goes_on(response):
+            yield Problem("G-orphan", f"{path}.id", f"call {shown(id)} has a response already")
         elif not id and text_of(response, "functionResponse", "name") not in names:
-            path = f"{response.path}.functionResponse.name"
-            yield Problem("G-orphan", path, "no call of that name in the turn before", "warning")
+            reason = "no call of that name in the turn before"
+            yield Problem("G-orphan", f"{path}.name", reason, "warning")
+        elif not id and "" not in ids:
+            reason = "its call has an id, which it should carry too"
+            yield Problem("G-orphan", f"{path}.id", reason, "warning")
+        if id and not goes_on(response):
+            answered.add(id)
+
+
+def media_in_responses(turn: Turn, model: Model) -> Iterator[Problem]:
+    """Older models read no media in a function response."""
+    if model.function_response_parts:
+        return
+    for response in turn.responses:
+        function = response.part["functionResponse"]
+        if is_object(function) and function.get("parts"):
+            path = f"{response.path}.functionResponse.parts"
+            reason = f"{model.id} may refuse media in a response"
+            yield Problem("G-response", path, reason, "warning")
 
 
 def goes_on(response: Placed) -> bool:
@@ -266,8 +293,17 @@ def media(turns: list[Turn]) -> Iterator[Problem]:
     """Inline data is base64, not too large, and what its label says."""
     for turn in turns:
         for placed in turn.media:
-            held = placed.part["inlineData"]
-            if is_object(held):
-                path = f"{placed.path}.inlineData.data"
-                data, mime = held.get("data"), held.get("mimeType")
-                yield from data_problems(data, path, GEMINI_BYTES, mime)
+            yield from inline_data(placed.part, placed.path)
+        for placed in turn.responses:
+            function = placed.part["functionResponse"]
+            parts = function.get("parts") if is_object(function) else None
+            for place, part in objects_in(parts):
+                yield from inline_data(part, f"{placed.path}.functionResponse.parts[{place}]")
+
+
+def inline_data(part: Object, path: str) -> Iterator[Problem]:
+    """Check the bytes of one part."""
+    held = part.get("inlineData")
+    if is_object(held):
+        data, mime = held.get("data"), held.get("mimeType")
+        yield from data_problems(data, f"{path}.inlineData.data", GEMINI_BYTES, mime)

@@ -28,7 +28,7 @@ from contextwright.wire.shapes import json_problems, objects_in, shape_problems
 from contextwright.wire.survey import is_valid, without_plain
 from contextwright.wire.values import is_list, is_object
 
-__all__ = ["NEEDING_TOOLS", "check", "json_mode"]
+__all__ = ["MAX_TOOLS", "NEEDING_TOOLS", "check", "json_mode"]
 
 TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}").fullmatch
 SPEAKER_NAME = re.compile(r"[^\s<|\\/>]{1,64}").fullmatch

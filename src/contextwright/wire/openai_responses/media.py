@@ -38,7 +38,7 @@ def file_source(part: dict[str, Any], path: str) -> Iterator[Problem]:
         if not head[0].startswith("data:") or not head[1]:
             message = "must be a data URL: data:<type>;base64,<bytes>"
             yield Problem("OR-file", f"{path}.file_data", message)
-        elif head[0].startswith(("data:audio/", "data:video/")):
+        elif head[0].lower().startswith(("data:audio/", "data:video/")):
             yield Problem("OR-file", f"{path}.file_data", "input_file takes no audio or video")
         yield from data_url_problems(data, f"{path}.file_data", OPENAI_BYTES)
     elif isinstance(url, str):
