@@ -16,7 +16,15 @@ from contextwright.recall.aliases import with_aliases
 from contextwright.recall.memories import Ranking
 from contextwright.recall.outline import AROUND, ASKS, SESSION, Entry, Outline, Page, lines_of
 from contextwright.recall.questions import question_of
-from contextwright.recall.ranking import WITH_MEANING, WORDS_ALONE, RankedMessage, bias_of
+from contextwright.recall.ranking import (
+    NEEDED,
+    SHARPER,
+    UNSAID,
+    WITH_MEANING,
+    WORDS_ALONE,
+    RankedMessage,
+    bias_of,
+)
 from contextwright.recall.signals import meaning_beside
 from samples import hostile
 from samples.recall import (
@@ -254,8 +262,11 @@ def test_a_score_is_the_logistic_of_its_parts(
     found = ranked(messages, query, now=now, ranking=ranking, meanings=meanings)
     weights = WORDS_ALONE if meanings is None else WITH_MEANING
     names = {"base", *weights.signals._fields, "recency", "sender", "addressed"}
+    base = bias_of(weights, len(messages))
+    assert sum(one.score for one in found) < exp(NEEDED), "a question needs few messages"
+    rivals = NEEDED - log(sum(exp(SHARPER * one.odds) for one in found) + UNSAID)
     for one in found:
-        assert parts(one)["base"] == bias_of(weights, len(messages))
+        assert parts(one)["base"] == pytest.approx(SHARPER * base + rivals)
         odds = sum(part.adds for part in one.parts)
         assert one.score == pytest.approx(1 / (1 + exp(min(-odds, 700))), abs=1e-12)
         assert 0 <= one.score <= 1
@@ -282,7 +293,7 @@ def test_recency_has_a_true_half_life(zone: object) -> None:
     for one in ranked(messages, "tea", now=now, ranking=ranking):
         days = 95 - 10 * (one.number - 1)
         adds = 0.3 * log(1 / 2) * days / 14
-        assert parts(one)["recency"] == pytest.approx(adds)
+        assert parts(one)["recency"] == pytest.approx(SHARPER * adds)
         assert one.odds == pytest.approx(plain[one.number].odds + adds)
     newest = ranked(messages, "tea", now=START - timedelta(days=1), ranking=ranking)
     assert {parts(one).get("recency") for one in newest} == {0}, "tomorrow is as recent as now"
@@ -291,7 +302,7 @@ def test_recency_has_a_true_half_life(zone: object) -> None:
 def test_who_speaks_more_may_count_for_more() -> None:
     messages = talk("tea", "tea", "tea", people=(ANNA, ANNA, BORIS))
     found = ranked(messages, "tea", ranking=Ranking(senders=0.7))
-    adds = {one.entry.speaker: parts(one)["sender"] for one in found}
+    adds = {one.entry.speaker: parts(one)["sender"] / SHARPER for one in found}
     assert adds == pytest.approx({"Anna": 0.7 * log(2), "Boris": 0.7 * log(1.5)})
     assert "sender" not in parts(ranked(messages, "tea")[0])
 
@@ -305,7 +316,7 @@ def test_words_addressed_to_the_model_count_more() -> None:
     ]
     found = ranked(messages, "tea", ranking=Ranking(addressed=2.0))
     adds = {one.number: parts(one).get("addressed") for one in found}
-    assert adds == {1: None, 2: 2 * log(1.5), 3: None, 4: None}
+    assert adds == {1: None, 2: SHARPER * 2 * log(1.5), 3: None, 4: None}
 
 
 @pytest.mark.parametrize(

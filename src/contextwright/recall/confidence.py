@@ -53,7 +53,7 @@ def evidence_of(ranked: Sequence[RankedMessage], found: Sequence[TermMatches]) -
         named = max(fit for fit, is_named in pairs if is_named)
         others = max(fit for fit, is_named in pairs if not is_named)
     # The order in which messages are found must not change a bit.
-    expected = fsum(one.score for one in ranked)
+    expected = fsum(one.chance for one in ranked)
     whole = fsum(one.weight for one in found)
     missing = fsum(one.weight for one in found if not one.numbers)
     return Evidence(
@@ -81,11 +81,11 @@ def confidence_of(
 
 def without_filler(ranked: Sequence[RankedMessage]) -> list[RankedMessage]:
     """Return the likeliest messages, as many as hold nearly all that is expected to be needed."""
-    left = ENOUGH * fsum(one.score for one in ranked)
+    left = ENOUGH * fsum(one.chance for one in ranked)
     kept: list[RankedMessage] = []
     for one in sorted(ranked, key=lambda one: (-one.odds, -one.number)):
         if left <= 0:
             break
-        left -= one.score
+        left -= one.chance
         kept.append(one)
     return kept

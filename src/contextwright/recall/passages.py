@@ -158,5 +158,5 @@ def passage_odds(
         terms = findable_terms(text[start:end], languages)
         adds[place] += weight * sum(share for term, share in words.items() if term in terms)
     whole = sum(map(exp, adds))
-    chances = (min(ranked.score * exp(add) / whole, SUREST) for add in adds)
+    chances = (min(ranked.chance * exp(add) / whole, SUREST) for add in adds)
     return [log(chance / (1 - chance)) for chance in chances]

@@ -1,18 +1,20 @@
 """How likely a question needs each message, and why.
 
-Each signal of a message, times its weight, adds to the log-odds that the question needs it. So the
-parts of a score add up, and the score is a probability. The weights were fitted on conversations
-with known answers (`benchmarks/weights.py`), and are the same for all.
+Each signal of a message, times its weight, adds to how well it fits the question. A question needs
+few messages, so the score compares each with its rivals, all that fit: among many that fit, each is
+less likely needed. The parts of a score add up to its log-odds, so it is a probability. The weights
+were fitted on conversations with known answers (`benchmarks/weights.py`), and are the same for all.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
-from math import exp, log
+from math import exp, fsum, log
 from operator import mul
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from contextwright.messages.times import with_zone
 from contextwright.recall.aliases import with_aliases
@@ -29,6 +31,7 @@ __all__ = [
     "RankedMessage",
     "Weights",
     "bias_of",
+    "compared",
     "parts_of",
     "probability",
     "rank",
@@ -65,6 +68,12 @@ WITH_MEANING = Weights(
 )  # fmt: skip
 
 
+SHARPER, NEEDED, UNSAID = 1.5, 1.2, 0.05
+"""How messages are compared with their rivals (`benchmarks/scores.py`): a factor of log-odds, the
+logarithm of how many are needed, and a rival that is always there, so that the only message of a
+conversation is not needed for that alone.
+"""
+
 PLAIN = Ranking()
 """Only the question counts."""
 
@@ -81,23 +90,34 @@ class RankedMessage(Struct, frozen=True, gc=False):
 
     number: int
     odds: float
-    """Its log-odds: the sum of the parts."""
+    """How well it fits: its log-odds, whatever its rivals."""
     entry: Entry
     signals: Signals
     weights: Signals
     others: tuple[Part, ...]
     """The base for every message, and what counts besides the question."""
+    rivals: float = 0.0
+    """What its rivals add to the log-odds of its score: the same for all of them."""
 
     @property
-    def score(self) -> float:
-        """The same as a probability."""
+    def chance(self) -> float:
+        """How well it fits, as a probability."""
         return probability(self.odds)
 
     @property
+    def score(self) -> float:
+        """The probability that the question needs it, beside its rivals."""
+        return probability(SHARPER * self.odds + self.rivals)
+
+    @property
     def parts(self) -> tuple[Part, ...]:
-        """What each reason adds to the log-odds, computed on demand."""
+        """What each reason adds to the log-odds of the score, computed on demand."""
         base, *others = self.others
-        return (base, *parts_of(self.signals, self.weights), *others)
+        reasons = (*parts_of(self.signals, self.weights), *others)
+        return (
+            Part(base.name, SHARPER * base.adds + self.rivals),
+            *(Part(part.name, SHARPER * part.adds) for part in reasons),
+        )
 
 
 def rank(
@@ -135,7 +155,16 @@ def rank(
             odds += sum(part.adds for part in others)
         ranked.append(RankedMessage(number, odds, entry, signals, weights.signals, (base, *others)))
     ranked.sort(key=lambda one: (-one.odds, -one.number))
+    (ranked,) = compared([ranked])
     return ranked
+
+
+def compared(found: Sequence[Sequence[RankedMessage]]) -> list[list[RankedMessage]]:
+    """Return ranked messages, of one conversation or several, with all of them as rivals."""
+    # The order in which messages are found must not change a bit.
+    fit = fsum(exp(min(SHARPER * one.odds, 50.0)) for some in found for one in some)
+    rivals = NEEDED - log(fit + UNSAID)
+    return [[replace(one, rivals=rivals) for one in some] for some in found]
 
 
 def counting(

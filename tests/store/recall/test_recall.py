@@ -6,6 +6,7 @@ import itertools
 import threading
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
+from math import exp
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 import contextwright as cw
 from contextwright.recall.memories import Ranking
 from contextwright.recall.packing import RecallResult
+from contextwright.recall.ranking import NEEDED
 from contextwright.store.recall.options import RecallRequest, price_of
 from contextwright.store.recall.recall import recall_in
 from contextwright.store.rows import conversations
@@ -397,3 +399,16 @@ def test_a_fork_recalls_as_if_its_origin_had_ended(store: cw.Store, few: int) ->
     )
     assert [(hit.seq, hit.score) for hit in found] == [(hit.seq, hit.score) for hit in expected]
     assert found.items
+
+
+def test_messages_of_all_conversations_are_rivals(store: cw.Store) -> None:
+    """A question needs few messages, wherever they are, and `min_score` holds among all of them."""
+    chats = [store.conversation(f"rivals-{number}") for number in range(4)]
+    for number, chat in enumerate(chats):
+        chat.add([cw.user(f"The zebra of cage {number}"), cw.user("It eats hay")])
+    alone = [max(hit.score for hit in chat.recall("Which zebra?")) for chat in chats]
+    among = store.recall("Which zebra?")
+    assert max(hit.score for hit in among) < min(alone)
+    assert sum(hit.score for hit in among) < exp(NEEDED)
+    least = max(hit.score for hit in among)
+    assert all(hit.score >= least for hit in store.recall("Which zebra?", min_score=least))

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import contextwright as cw
-from contextwright.recall.ranking import WITH_MEANING
+from contextwright.recall.ranking import SHARPER, WITH_MEANING
 from contextwright.recall.vectors.query import ASKED, FEW
 from contextwright.store.care.doctor import examine
 from contextwright.store.recall import vectors
@@ -145,7 +145,7 @@ def test_a_question_is_less_like_messages_than_a_remark(place: str) -> None:
             for hit in chat.recall(query):
                 meaning = next((part.adds for part in hit.parts if part.name == "meaning"), 0.0)
                 cosine = expected[1, hit.seq]
-                assert meaning == pytest.approx(cosine * WITH_MEANING.signals.meaning)
+                assert meaning == pytest.approx(cosine * WITH_MEANING.signals.meaning * SHARPER)
 
 
 def test_the_order_of_those_alike(place: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -13,7 +14,7 @@ from contextwright.recall.from_memories import items_of
 from contextwright.recall.outline import is_said
 from contextwright.recall.packing import Packing, RecallHit, RecallResult
 from contextwright.recall.questions import Question, asked_among, question_of
-from contextwright.recall.ranking import rank
+from contextwright.recall.ranking import compared, rank
 from contextwright.recall.signals import TermMatches, in_turn
 from contextwright.store.engines.base import Connection, Value
 from contextwright.store.recall import search
@@ -68,7 +69,7 @@ def recall_in(state: State, id: str, wish: RecallRequest) -> RecallResult:
         for item in known(connection, state, id, question, vector, wish):
             packing.add(named(item, people))
         if found.confidence >= wish.min_confidence:
-            fill(connection, packing, [found], wish.excerpts)
+            fill(connection, packing, wanted([found], wish), wish.excerpts)
         result = packing.recall(wish.query, wish.budget, vector is not None)
         return replace(result, confidence=found.confidence)
 
@@ -115,7 +116,7 @@ def recall_everywhere(state: State, wish: RecallRequest) -> RecallResult:
             packing.add(named(item, people))
         best = max((one.confidence for one in found), default=0.0)
         if best >= wish.min_confidence:
-            fill(connection, packing, found, wish.excerpts)
+            fill(connection, packing, wanted(found, wish), wish.excerpts)
         result = packing.recall(wish.query, wish.budget, vector is not None)
         return replace(result, confidence=best)
 
@@ -216,13 +217,19 @@ def ranked_in(
         ranking=wish.ranking,
         allows=lambda number, entry: number not in hidden and wish.allows(number, entry),
     )
-    useful = without_filler(ranked)
-    if wish.min_score:
-        useful = [one for one in useful if one.score >= wish.min_score]
     whole = sum(one.weight for one in found) or 1.0
     words = {one.term: one.weight / whole for one in found}
     confidence = confidence_of(ranked, found, is_remark=question.is_remark)
-    return Candidates(searched, useful, words, confidence)
+    return Candidates(searched, ranked, words, confidence)
+
+
+def wanted(found: Sequence[Candidates], wish: RecallRequest) -> list[Candidates]:
+    """Return what is offered: all conversations are rivals, and nothing is filler or too weak."""
+    rivals = compared([some.ranked for some in found])
+    return [
+        replace(some, ranked=[one for one in without_filler(ranked) if one.score >= wish.min_score])
+        for some, ranked in zip(found, rivals, strict=True)
+    ]
 
 
 def found_in(
