@@ -20,7 +20,12 @@ from langchain_core.messages import (
 from langchain_core.runnables import RunnableLambda
 
 import contextwright as cw
-from contextwright.integrations.langchain import StoreChatMessageHistory, trim_messages
+from contextwright.integrations.langchain import (
+    StoreChatMessageHistory,
+    foreign_part,
+    trim_messages,
+)
+from contextwright.text.json import encode_json
 from profiles import FAULT, examples
 
 MODEL = "gpt-5.6-sol"
@@ -115,6 +120,17 @@ def test_blocks_of_any_provider_are_kept(block: Any, store: cw.Store) -> None:
     chat.add_messages(history)
     assert chat.messages == history
     assert {1, 3} <= {hit.seq for hit in store.search("What is this?")}
+
+
+def test_what_blocks_of_providers_are_counted_as() -> None:
+    media = {
+        "Claude's document": cw.Media("document", "application/pdf", "aGk="),
+        "Gemini's media": cw.Media("video", "video/mp4", "aGk="),
+        "Gemini's file": cw.Media("video", "video/mp4", url="gs://a/b"),
+        "LangChain's video": cw.Media("video", "video/mp4", "aGk="),
+    }
+    texts = {name: cw.Text(encode_json(block).decode()) for name, block in FOREIGN.items()}
+    assert {name: foreign_part(block) for name, block in FOREIGN.items()} == {**texts, **media}
 
 
 def test_a_role_of_ones_own_counts_as_a_users() -> None:

@@ -395,3 +395,21 @@ def test_no_key_is_stored_with_them(tmp_path: Path, secret: str) -> None:
         assert store.engine.read(lambda one: one.rows(signatures.SELECT, 2)) == []
         for file in tmp_path.iterdir():
             assert secret.encode() not in file.read_bytes()
+
+
+SIGNED: list[tuple[Any, list[str]]] = [
+    (cw.Text("Hi"), []),
+    (cw.Thinking("Hm", signature="c2ln", origin="anthropic"), ["anthropic"]),
+    (cw.Thinking("Hm", origin="anthropic"), []),
+    (cw.Opaque("anthropic", {"type": "redacted_thinking", "data": "x"}), ["anthropic"]),
+    (cw.Opaque("openai-responses", {"type": "compaction"}), ["openai-responses"]),
+    (cw.ToolCall("f", {}, "c1"), []),
+    (cw.ToolCall("f", {}, "c1", extra={"gemini": {"thoughtSignature": "c2ln"}}), ["gemini"]),
+    (cw.ToolCall("f", {}, "c1", extra={"gemini": {"thoughtSignature": vaults.STAND_IN}}), []),
+]
+
+
+@pytest.mark.parametrize(("part", "formats"), SIGNED)
+def test_which_parts_a_provider_wants_back(part: Any, formats: list[str]) -> None:
+    known = ("anthropic", "gemini", "openai-chat", "openai-responses")
+    assert [one for one in known if vaults.has_signature([part], one)] == formats

@@ -1,15 +1,22 @@
 """The kind of a provider's error, which says whether to try again."""
 
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from itertools import product
+from typing import Any, get_args
+
 import pytest
 
 from contextwright.formats.replies.events import ErrorKind, ReplyError
 from contextwright.formats.replies.failures import (
+    WORDS,
     error_body,
     error_of,
     read_error,
     write_error,
 )
-from contextwright.text.json import decode_json
+from contextwright.text.json import decode_json, encode_json
+from golden_files import compare_digests
 
 KINDS = {
     204: "server",
@@ -70,3 +77,44 @@ def test_an_error_in_gemini_s_words() -> None:
     assert error_body(busy, "gemini") == {"error": {**held, "details": details}}
     assert error_body(ReplyError("overloaded", "No", 529), "gemini") == {"error": held}
     assert error_body(ReplyError("server", "No"), "gemini", 502)["error"]["code"] == 502
+
+
+FORMATS = ("anthropic", "gemini", "openai-chat", "openai-responses")
+NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
+WAITS: list[dict[str, str]] = [
+    {},
+    {"retry-after": "3"},
+    {"retry-after": "0.5"},
+    {"retry-after": "soon"},
+    {"retry-after": "-1"},
+    {"retry-after-ms": "1500"},
+    {"retry-after": "Sun, 01 Mar 2026 09:00:20 GMT"},
+    {"retry-after": "Sun, 01 Mar 2026 08:00:00 GMT"},
+    {"Retry-After": "4", "retry-after-ms": "x"},
+]
+HELD: list[dict[str, Any]] = [
+    *({"type": word, "message": "no"} for word in WORDS),
+    *(
+        {"code": code, "status": status, "type": type, "message": "no"}
+        for code, status, type in product(
+            (None, 429, "", "weird", "tokens"), (None, 5, "ABORTED"), (None, "", [], "strange")
+        )
+    ),
+    *({"type": "api_error", "message": message} for message in (None, "", 3, "no")),
+    {},
+]
+
+
+def test_all_that_errors_become() -> None:
+    def outcomes() -> Iterator[tuple[object, object]]:
+        for held in HELD:
+            body = encode_json({"error": held})
+            yield held, [read_error(status, {}, body) for status in (200, 400, 429)]
+            yield (held, "stream"), error_of({"error": held})
+        for headers in WAITS:
+            yield headers, read_error(429, headers, b"", now=NOW)
+        for kind, format, status in product(get_args(ErrorKind), FORMATS, (None, 409, 500)):
+            error = ReplyError(kind, "No", status, retry_after=1.5)
+            yield (kind, format, status), write_error(error, format)
+
+    compare_digests("errors", outcomes())

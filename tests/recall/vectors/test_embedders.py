@@ -16,7 +16,7 @@ import numpy
 import openai
 import pytest
 from google import genai
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import contextwright as cw
@@ -246,6 +246,7 @@ def test_which_embedder_is_meant() -> None:
 # --- pieces of long texts ------------------------------------------------------------------------
 
 
+@example("One" + "-" * 5 * CHUNK + "two")
 @given(
     st.lists(st.sampled_from(("word ", "Sentence. ", "\n\n", "長い", "!" * 400, "x" * 900)))
     .map(lambda parts: "".join(parts) * 40)
@@ -259,6 +260,7 @@ def test_pieces_are_the_text(text: str) -> None:
         lost += text[place:found]
         place = found + len(chunk)
     assert not WORD.search(lost + text[place:])
+    assert all(map(WORD.search, chunks))
     assert len(chunks) <= MOST
     assert max(map(len, chunks)) <= 1.25 * max(CHUNK, len(text) / MOST) + 2
 

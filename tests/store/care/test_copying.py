@@ -145,14 +145,18 @@ def test_an_interrupted_copy_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyP
         assert everything(target) == everything(store)
 
 
-def test_a_copy_that_differs_says_so(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("tenant", "named"), [("", "'a'"), ("us", "'a' of 'us'")])
+def test_a_copy_that_differs_says_so(tmp_path: Path, tenant: str, named: str) -> None:
     with filled(str(tmp_path / "a.db")) as store, cw.Store(tmp_path / "b.db") as target:
+        chat = store.for_tenant(tenant).conversation("a")
+        chat.add([cw.user("one"), cw.user("two")])
 
         def meddle(done: int, total: int) -> None:
-            store.conversation("a").pin(2)
+            chat.pin(2)
 
-        with pytest.raises(cw.errors.StoreError, match="'a' differs between the two stores"):
+        with pytest.raises(cw.errors.StoreError) as caught:
             copying.copy(store.engine, target.engine, meddle)
+        assert f"conversation {named} differs between the two stores" in str(caught.value)
 
 
 def bodies(store: cw.Store) -> list[object]:

@@ -136,7 +136,7 @@ class Writer:
 
     def assistant(self, message: Message) -> list[dict[str, Any]]:
         """Write an assistant message, and tool messages for misplaced results in it."""
-        extra = message.extra.get(NAME, {}) if message.extra else {}
+        extra = message.extra.get(NAME, {})
         self.old_style.clear()  # ids may be reused
         wire: dict[str, Any] = {"role": "assistant", "content": None}
         spoken: list[Part] = []
@@ -169,8 +169,7 @@ class Writer:
             wire["function_call"] = calls[0]["function"]
         elif calls:
             wire["tool_calls"] = calls
-        if extra:
-            self.spell_as_it_came(extra, wire)
+        self.spell_as_it_came(extra, wire)
         if not calls and wire.get("content") is None:
             if not any(wire.get(key) for key in INSTEAD_OF_CONTENT):
                 wire["content"] = ""  # null is refused without calls

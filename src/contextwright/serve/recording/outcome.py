@@ -53,8 +53,6 @@ class Outcome(Struct):
     status: int | None = None
     started_ns: int = 0
     """When the request came, in nanoseconds since 1970."""
-    streams: bool = False
-    """The answer is a stream of events."""
     encoding: str = ""
     error: str = ""
     """Why there is no answer, by its kind."""
@@ -224,7 +222,7 @@ def read_reply(format: str, outcome: Outcome, body: bytes) -> ModelReply | None:
     try:
         unpacker = UNPACKERS.get(outcome.encoding)
         plain = unpacker().decompress(body) if unpacker else body  # as far as it came
-        if not outcome.streams and plain.lstrip().startswith(b"{"):
+        if plain.lstrip().startswith(b"{"):
             value = decode_object(plain)
             return None if value is None else api.parse_reply(value, format)
         return read_whole(plain, format)

@@ -98,7 +98,6 @@ class Passage:
         """Return the answer, which is kept while it goes on to the client."""
         outcome = Outcome(
             status=response.status_code,
-            streams="event-stream" in response.headers.get("content-type", ""),
             encoding=response.headers.get("content-encoding", ""),
         )
         self.outcome = outcome

@@ -1,0 +1,64 @@
+"""How a recorded request ended, from what is known of its answer."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from typing import Any
+
+import pytest
+
+import contextwright as cw
+from contextwright.formats.replies.reply import ModelReply
+from contextwright.serve.recording.outcome import Outcome, read_reply, state_of
+from fuzzing.readers import reply_to, stream_of
+
+FORMAT = "openai-chat"
+BODY, STREAM = reply_to(FORMAT), stream_of(FORMAT)
+REPLY = cw.parse_reply(json.loads(BODY), FORMAT)
+CUT = b"data: ".join(STREAM.split(b"data: ")[:3])
+FAILED = b'{"error": {"type": "server_error", "message": "no"}}'
+
+
+@pytest.mark.parametrize("body", [BODY, STREAM, b"\n " + BODY])
+@pytest.mark.parametrize("status", [None, 200, 299, 300, 400])
+def test_what_is_read_of_an_answer(body: bytes, status: int | None) -> None:
+    packed = Outcome(status=status, encoding="gzip")
+    found = [read_reply(FORMAT, Outcome(status=status), body)]
+    found.append(read_reply(FORMAT, packed, gzip.compress(body)))
+    parts = [one.answer.parts if one else None for one in found]
+    assert parts == [REPLY.answer.parts if status in (None, 200, 299) else None] * 2
+
+
+def test_what_cannot_be_read_is_no_answer() -> None:
+    whole = Outcome(status=200, whole=True)
+    assert read_reply(FORMAT, whole, b"") is None
+    assert read_reply(FORMAT, whole, b"{") is None
+    assert read_reply(FORMAT, Outcome(status=200, encoding="gzip"), BODY) is None
+    assert read_reply(FORMAT, Outcome(status=200, error="timeout"), BODY) is None
+
+
+STATES: list[tuple[dict[str, Any], bytes | None, tuple[str, str]]] = [
+    ({"whole": True}, BODY, ("answered", "")),
+    ({"whole": True, "status": None}, BODY, ("answered", "")),
+    ({"whole": True, "status": 299}, BODY, ("answered", "")),
+    ({"whole": True, "status": 300}, BODY, ("failed", "server")),
+    ({"whole": True, "status": 429}, FAILED, ("failed", "rate_limit")),
+    ({"whole": True}, FAILED, ("failed", "server")),
+    ({"whole": True}, STREAM, ("answered", "")),
+    ({"whole": True}, CUT, ("interrupted", "")),
+    ({"whole": False}, BODY, ("interrupted", "")),
+    ({"whole": True}, b"", ("failed", "server")),
+    ({"whole": True}, None, ("answered", "")),
+    ({"error": "timeout"}, None, ("failed", "timeout")),
+    ({"error": "timeout", "broken_off": True}, None, ("interrupted", "")),
+]
+
+
+@pytest.mark.parametrize(("known", "body", "state"), STATES)
+def test_how_a_request_ended(
+    known: dict[str, Any], body: bytes | None, state: tuple[str, str]
+) -> None:
+    outcome = Outcome(**{"status": 200, **known})
+    reply: ModelReply | None = read_reply(FORMAT, outcome, body) if body else None
+    assert state_of(outcome, reply, body) == state
