@@ -115,6 +115,20 @@ def test_what_becomes_of_results_and_media() -> None:
     ]
 
 
+def test_media_stay_where_only_results_are_cleared() -> None:
+    messages = [cw.user([PICTURE]), cw.assistant("A cat."), cw.user("And now?")]
+    view = History(messages, price=price, clearing=Clearing(results=1)).view()
+    assert [view.message(index) for index in range(3)] == messages
+
+
+def test_a_pinned_message_costs_no_more_media_than_the_cap() -> None:
+    messages = [cw.user([PICTURE, PICTURE], pinned=True), cw.assistant("Two."), cw.user("So?")]
+    view = History(messages, price=price, clearing=Clearing(most_media=1)).view()
+    sent = [without_media(messages[0], 1), *messages[1:]]
+    assert [view.price(index) for index in range(3)] == [price(message) for message in sent]
+    assert price(sent[0]) != price(messages[0])
+
+
 def test_a_list_says_which_messages_were_edited() -> None:
     edited = replace(cw.user("Two"), meta={"edited": "2026-11-16T10:00:00Z"})
     context = cw.build([cw.user("One"), edited, cw.user("Three")], cw.Recipe(), model="gpt-4o")
