@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from typer.testing import CliRunner
 
 import contextwright as cw
@@ -164,3 +165,17 @@ def test_a_hidden_message_comes_back_with_all_that_was_made_of_it(store: cw.Stor
     for id in ("lunch", "fork"):
         store.conversation(id).show(3)
     assert [way for way, read in TO_READ.items() if WORD not in str(read(store))] == []
+
+
+@pytest.mark.parametrize("recipe", [ALL, cw.Recipe(), cw.Recipe(reply_media=True)])
+@pytest.mark.parametrize("visibility", ["public", "hidden", "deleted", "erased"])
+def test_a_list_tells_nothing_that_is_gone(recipe: cw.Recipe, visibility: Any) -> None:
+    """Also where messages of one's own quote it."""
+    picture = cw.Media("image", "image/png", name=f"{WORD}.png", url=f"https://x.org/{WORD}.png")
+    reply = cw.Reply("3", BOB, f"I play the {WORD}", (picture,))
+    said = cw.user(f"I play the {WORD}.", author=BOB, meta={"message_id": 3})
+    asked = cw.user("Since when?", author=AL, reply_to=reply)
+    told = [replace(said, visibility=visibility), cw.assistant("Who does?"), asked]
+    for given in (told, cw.Conversation(tuple(told))):
+        built = cw.build(given, recipe, model=MODEL, now=NOW)
+        assert (WORD in f"{built.payload} {built.sections}") == (visibility == "public")

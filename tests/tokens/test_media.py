@@ -6,6 +6,7 @@ import base64
 import socket
 import struct
 import zlib
+from itertools import product
 from typing import Any
 
 import pytest
@@ -15,8 +16,16 @@ from hypothesis import strategies as st
 from contextwright.models import ImageRule, find
 from contextwright.tokens import pricer
 from contextwright.tokens.count import count_pieces, count_text, counter
-from contextwright.tokens.images import image_tokens, jpeg_size, pixel_size
+from contextwright.tokens.images import (
+    gif_size,
+    image_tokens,
+    jpeg_size,
+    pixel_size,
+    png_size,
+    webp_size,
+)
 from contextwright.tokens.pieces import message_pieces
+from golden_files import compare_digests
 from samples.counts import FORMATS, count, request_of
 
 # Pictures.
@@ -76,6 +85,26 @@ def test_no_picture_no_size(data: str) -> None:
     assert pixel_size(data) is None
 
 
+@pytest.mark.parametrize(
+    ("data", "length"),
+    [
+        (png(640, 480), 24),
+        (gif(640, 480), 10),
+        (jpeg(640, 480), 2_014),
+        *((webp(kind, 640, 480), 30) for kind in (b"VP8X", b"VP8L", b"VP8 ")),
+    ],
+)
+def test_a_head_may_end_behind_the_size(data: str, length: int) -> None:
+    head = base64.b64decode(data)[:length]
+    assert (size_of(head), size_of(head[:-1])) == ((640, 480), None)
+
+
+def size_of(content: bytes) -> tuple[int, int] | None:
+    """The size that one of the readers finds, without the padding of base64."""
+    found = (read(content) for read in (png_size, gif_size, webp_size, jpeg_size))
+    return next(filter(None, found), None)
+
+
 TILES = ImageRule("tiles", base=85, each=170, most=1_445)
 
 
@@ -99,6 +128,17 @@ TILES = ImageRule("tiles", base=85, each=170, most=1_445)
 )
 def test_picture_prices(size: Any, rule: ImageRule, detail: str | None, tokens: int) -> None:
     assert image_tokens(size, rule, detail=detail) == tokens
+
+
+def test_prices_of_all_sizes() -> None:
+    edges = (1, 31, 32, 33, 383, 385, 511, 513, 767, 769, 1_025, 1_569, 2_047, 2_049, 4_100)
+    rules = (
+        *(ImageRule(kind, base=7, each=3, most=1_600) for kind in ("tiles", "patches", "grid")),
+        ImageRule("area", each=750, edge=1_568, most=1_600),
+    )
+    sizes = list(product(edges, edges))
+    tokens = ((rule, [image_tokens(size, rule) for size in sizes]) for rule in rules)
+    compare_digests("image-tokens", tokens)
 
 
 def chat_with(part: Any) -> Any:
