@@ -14,7 +14,7 @@ from contextwright.context import recipe_files
 from contextwright.recall.memory_list import MemoryList
 from fuzzing.readers import result_of
 from golden_files import compare_digests
-from samples.long_talk import MEMORIES, NOW, TOOL, long_talk
+from samples.stores.long_talk import MEMORIES, NOW, TOOL, long_talk
 
 TALK = cw.Conversation(tuple(long_talk()), (TOOL,))
 WINDOWS: dict[str, dict[str, Any]] = {

@@ -1,5 +1,6 @@
 """LangChain: what stays is the same objects and valid; a history comes back as it went in."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,6 @@ from contextwright.integrations.langchain import (
     foreign_part,
     trim_messages,
 )
-from contextwright.text.json import encode_json
 from profiles import FAULT, examples
 
 MODEL = "gpt-5.6-sol"
@@ -129,7 +129,7 @@ def test_what_blocks_of_providers_are_counted_as() -> None:
         "Gemini's file": cw.Media("video", "video/mp4", url="gs://a/b"),
         "LangChain's video": cw.Media("video", "video/mp4", "aGk="),
     }
-    texts = {name: cw.Text(encode_json(block).decode()) for name, block in FOREIGN.items()}
+    texts = {name: cw.Text(json.dumps(block)) for name, block in FOREIGN.items()}
     assert {name: foreign_part(block) for name, block in FOREIGN.items()} == {**texts, **media}
 
 

@@ -13,7 +13,7 @@ from contextwright.recall.memories import Ranking
 from doubles import bag
 from fuzzing.readers import result_of
 from golden_files import compare_digests
-from samples.long_talk import MEMORIES, NOW, PEOPLE, TOPICS, long_talk
+from samples.stores.long_talk import MEMORIES, NOW, PEOPLE, TOPICS, long_talk
 
 QUESTIONS = (
     "What did Ada say about nuts?",
