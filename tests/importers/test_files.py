@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from contextwright import importers
 from contextwright.documents.read import LINE_LIMIT
+from contextwright.documents.stream import Document
 from contextwright.errors import ContextwrightError, ParseError, UnknownFormat
+from contextwright.importers.detection import LOOKED_AT, is_telegram
 from contextwright.store.rows.validation import decode_message
 from contextwright.text.json import encode_json
 from samples.documents import DOCUMENTS, LINES, everything, lines
@@ -51,6 +53,15 @@ def test_content_tells_the_source(tmp_path: Path, name: str, data: bytes) -> Non
 def detected(path: Path) -> str:
     with importers.open_files(path) as files:
         return importers.detect(files)
+
+
+@pytest.mark.parametrize("others", [0, LOOKED_AT - 2, LOOKED_AT - 1, LOOKED_AT])
+def test_messages_of_a_chat_come_after_a_few_fields(tmp_path: Path, others: int) -> None:
+    path = tmp_path / "result.json"
+    fields = {f"field {number}": number for number in range(others)}
+    path.write_bytes(encode_json({"type": "x", "id": 1, **fields, "messages": []}))
+    with importers.open_files(path) as files, files.open(path.name) as stream:
+        assert is_telegram(Document(stream)) == (others < LOOKED_AT)
 
 
 OTHERS: list[tuple[Any, str | None]] = [

@@ -126,5 +126,30 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "if index < self.intact:",
         "the condition is always true",
     ): "an intact message has one form, whose price is the same",
+    (
+        "context/fitting/recent.py",
+        "messages = given.messages if isinstance(given, Conversation | PricedHistory) else given",
+        "the condition is always false",
+    ): "the history of a conversation is then priced again, with the same result",
+    (
+        "formats/gemini/write.py",
+        "self.called = 0",
+        "0 becomes 1",
+    ): "the positions of calls are only compared with each other",
+    (
+        "formats/rules/calls.py",
+        "if not id or id in self.pending:",
+        "the condition is always true",
+    ): "every history with calls then runs all rules, which change nothing that is in order",
+    (
+        "wire/anthropic/survey.py",
+        "and type(block := content[0]) is dict",
+        "Is becomes IsNot",
+    ): "the survey finds fewer requests in order, which the rules then find in order",
+    (
+        "wire/openai_responses/rules.py",
+        "if id not in called or id in answered:",
+        "In becomes NotIn",
+    ): "the survey finds no request with results in order, which the rules then find in order",
 }
 """Why, for the file, the line and the fault of each; no other line of the file is the same."""

@@ -25,6 +25,7 @@ from contextwright.tokens.images import (
     webp_size,
 )
 from contextwright.tokens.pieces import message_pieces
+from contextwright.tokens.pieces.piece import media
 from golden_files import compare_digests
 from samples.counts import FORMATS, count, request_of
 
@@ -128,6 +129,15 @@ TILES = ImageRule("tiles", base=85, each=170, most=1_445)
 )
 def test_picture_prices(size: Any, rule: ImageRule, detail: str | None, tokens: int) -> None:
     assert image_tokens(size, rule, detail=detail) == tokens
+
+
+@pytest.mark.parametrize(
+    ("scheme", "is_address"), [("gs", True), ("s" * 13, True), ("s" * 14, False)]
+)
+def test_an_address_begins_with_a_scheme(scheme: str, is_address: bool) -> None:
+    address = f"{scheme}://bucket/picture"
+    blob = media("image", "", address).value
+    assert (blob.data, blob.url) == ((None, address) if is_address else (address, None))
 
 
 def test_prices_of_all_sizes() -> None:

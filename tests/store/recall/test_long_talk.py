@@ -10,6 +10,7 @@ import pytest
 
 import contextwright as cw
 from contextwright.recall.memories import Ranking
+from contextwright.store.recall.recall import CHATS
 from doubles import bag
 from fuzzing.readers import result_of
 from golden_files import compare_digests
@@ -35,6 +36,15 @@ OPTIONS: list[dict[str, Any]] = [
     {"min_confidence": 0.9},
     {"ranking": Ranking(recency=1.0, half_life=5.0, senders=1.0, addressed=1.0), "limit": 5},
 ]
+
+
+def test_the_best_conversations_are_searched_closely(tmp_path: Path) -> None:
+    with cw.Store(tmp_path / "talk.db", embedder=None) as store:
+        for number, topic in enumerate([*TOPICS, *TOPICS]):
+            said = topic.format(n=number * 1_000)
+            store.conversation(f"c{number}").add(cw.user(f"Lamp {number}: {said}"))
+        found = store.recall("lamp", budget=10_000)
+        assert len({hit.conversation for hit in found}) == CHATS
 
 
 @pytest.mark.parametrize("name", ["words", "meanings"])
