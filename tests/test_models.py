@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import contextwright as cw
 from contextwright.errors import ParseError, UsageError
 from contextwright.models import Model, Models, find, spelling
 
@@ -237,3 +238,28 @@ def test_notes_carry_no_control_characters() -> None:
 def test_a_model_is_a_value() -> None:
     assert isinstance(find("gpt-4o"), Model)
     assert find("gpt-4o") == find("gpt-4o")
+
+
+@pytest.mark.parametrize(
+    ("name", "is_taken"),
+    [
+        ("claude-opus-4-8", True),
+        ("claude-opus-4-8-20261001", True),
+        ("anthropic/claude-opus-4.8", True),
+        ("us.anthropic.claude-opus-4-8-v1:0", False),
+        ("anthropic.claude-opus-4-8-v1%3A0", False),
+        ("claude-opus-4-8@20261001", False),
+        ("anthropic.claude-saga-7", False),
+    ],
+)
+def test_clouds_take_system_text_only_at_the_start(name: str, is_taken: bool) -> None:
+    system = cw.Message("system", (cw.Text("Be brief."),))
+    made = cw.render(
+        [cw.user("hi"), cw.assistant("?"), cw.user("x"), system], "anthropic", model=name
+    )
+    last = made.payload["messages"][-1]
+    assert (last["role"] == "system") is is_taken
+    assert "Be brief." in str(last)
+    assert [
+        one for one in cw.check(made.payload, "anthropic", model=name) if one.level == "error"
+    ] == []

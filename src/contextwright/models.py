@@ -172,6 +172,13 @@ class Models:
         require(name, str, "the name of a model")
         if name in self._models:
             return self._models[name]
+        model = self._facts(name)
+        if model.mid_system and IN_CLOUD.search(unquoted(name).lower()):
+            return msgspec.structs.replace(model, mid_system=False)
+        return model
+
+    def _facts(self, name: str) -> Model:
+        """Return the facts about a name that is not a row of the table."""
         plain = spelling(name)
         model = self._spelled.get(plain)
         if model is not None:
@@ -240,6 +247,9 @@ DATED = re.compile(
 
 HOSTED = re.compile(r"^(?:[a-z]+(?:-[a-z]+)*\.)+(?=[a-z])")
 """Beginnings that name a host or region, as on Bedrock: `us.anthropic.`."""
+
+IN_CLOUD = re.compile(r"\banthropic\.claude|\bclaude[^/]*@")
+"""Names of Claude on Bedrock and Vertex, which refuse system messages in mid-conversation."""
 
 
 def spelling(name: str) -> str:
