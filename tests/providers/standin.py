@@ -9,12 +9,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 
 import contextwright as cw
-from contextwright.formats.gemini.write import STAND_IN
 from contextwright.formats.replies.events import ErrorEvent, Event, ReplyError, TextDelta
 from contextwright.formats.replies.failures import write_error
 from contextwright.formats.replies.reply import ModelReply, events_of
 from contextwright.formats.replies.streams import as_reply, stream_writer, write_reply
 from contextwright.formats.replies.writer import Frame
+from contextwright.wire.gemini.types import STAND_IN
 
 KEY = "sk-test-0123456789abcdef"
 ENDINGS = {

@@ -39,3 +39,11 @@ def test_models_are_listed_to_every_client() -> None:
             (model.name or "").removeprefix("models/") for model in google.models.list()
         }
     assert {"echo", *MODELS.values()} <= names
+
+
+@pytest.mark.parametrize("path", ["/v1/models", "/v1beta/models", "/models"])
+def test_a_slash_at_the_end_of_the_list_is_not_a_model(path: str) -> None:
+    with running() as gateway:
+        listed, same = (gateway.ask(one, method="GET").json for one in (path, f"{path}/"))
+    assert listed == same
+    assert {model["id"] for model in listed["data"]} >= set(MODELS.values())

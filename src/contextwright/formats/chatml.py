@@ -26,6 +26,7 @@ from contextwright.formats.openai_chat.rules import without_system
 from contextwright.formats.openai_chat.tools import tool_of
 from contextwright.formats.reader import Reader
 from contextwright.formats.target import Spelling, Target, Traits
+from contextwright.formats.tools import foreign_fields
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Message, Tool
@@ -290,13 +291,7 @@ def tools_wire(
             else:
                 changes.append(Change("loss.tool", path, f"hosted by {tool.format}"))
             continue
-        lost = [
-            field
-            for format, extra in tool.extra.items()
-            if format != NAME
-            for field, value in extra.items()
-            if value
-        ]
+        lost = foreign_fields(tool, NAME)
         if lost:
             changes.append(Change("loss.extra", path, f"{NAME} has no {', '.join(lost)}"))
         yield tool_wire(tool, target.tool_names.get(tool.name, tool.name))

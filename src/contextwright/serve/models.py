@@ -22,6 +22,7 @@ def model_routes() -> list[Path]:
         for prefix in ("/v1beta", "/v1", "")
         for path in (
             Path(f"{prefix}/models", list_models),
+            Path(f"{prefix}/models/", list_models),
             Path(f"{prefix}/models/{{model:path}}", describe_model),
         )
     ]

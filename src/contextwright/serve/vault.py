@@ -16,7 +16,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from contextwright.errors import StoreError
-from contextwright.formats.gemini.write import STAND_IN
 from contextwright.lru import LruCache
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Message
@@ -27,6 +26,7 @@ from contextwright.store.rows.recorded import signatures
 from contextwright.store.rows.recorded.signatures import Found, SignedAnswer
 from contextwright.store.store import Store
 from contextwright.text.json import encode_json
+from contextwright.wire.gemini.types import STAND_IN
 
 __all__ = ["History", "Vault"]
 

@@ -43,7 +43,22 @@ ITEMS = {
 }
 CONTENTS = {
     "systemInstruction": {"role": "user", "parts": [{"text": "You print."}]},
-    "contents": [{"role": "user", "parts": [{"text": "Both."}]}],
+    "contents": [
+        {"role": "user", "parts": [{"text": "Both."}]},
+        {
+            "role": "model",
+            "parts": [
+                {
+                    "functionCall": {"name": "print_word", "args": {"word": "alpha"}},
+                    "thoughtSignature": "c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I=",
+                }
+            ],
+        },
+        {
+            "role": "user",
+            "parts": [{"functionResponse": {"name": "print_word", "response": {"is": "alpha"}}}],
+        },
+    ],
     "tools": [
         {"functionDeclarations": [{"name": "print_word", "parameters": PROTO}]},
         {"functionDeclarations": [{"name": "stop", "parameters": {"type": "OBJECT"}}]},
@@ -105,7 +120,7 @@ def test_a_schema_that_says_something_else_is_a_loss() -> None:
     own = {"name": "f", "parameters": PROTO, "parametersJsonSchema": {"type": "object"}}
     body = {**CONTENTS, "tools": [{"functionDeclarations": [own]}]}
     changes = cw.convert(body, "gemini", "openai-chat", model="gpt-5.6-sol").changes
-    assert [str(change) for change in changes] == [
+    assert [str(change) for change in changes if change.code.startswith("loss.")] == [
         "loss.extra tools[0]: openai-chat has no parameters"
     ]
 

@@ -9,7 +9,6 @@ import msgspec
 
 from contextwright.formats.base import keep_extra
 from contextwright.formats.gemini.read import NAME, SIGNATURE, kind_of
-from contextwright.formats.gemini.write import STAND_IN
 from contextwright.formats.media import sniffed_mime
 from contextwright.formats.rules import (
     RULES,
@@ -26,6 +25,7 @@ from contextwright.messages.conversation import Conversation, replaced
 from contextwright.messages.message import Message
 from contextwright.messages.parts import Media, Opaque, Part, Text, Thinking, ToolResult
 from contextwright.models import Model, find
+from contextwright.wire.gemini.types import STAND_IN
 
 __all__ = ["GEMINI_RULES", "last_question", "leave_signatures"]
 

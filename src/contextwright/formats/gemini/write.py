@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Sequence
 
 from contextwright.formats.gemini.read import NAME, SIGNATURE
@@ -19,12 +18,11 @@ from contextwright.messages.parts import (
     ToolCall,
     ToolResult,
 )
+from contextwright.wire.gemini.types import STAND_IN
 from contextwright.wire.values import Object, is_object
 
-__all__ = ["STAND_IN", "Writer", "is_response", "wire_of"]
+__all__ = ["Writer", "is_response", "wire_of"]
 
-STAND_IN = base64.b64encode(b"skip_thought_signature_validator").decode()
-"""Google's documented placeholder for calls that no Gemini model signed."""
 UNKNOWN = (-1, "")
 """The position and name for a result whose call is missing."""
 

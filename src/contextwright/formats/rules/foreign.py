@@ -19,6 +19,7 @@ from contextwright.formats.target import Target
 from contextwright.messages.changes import Change
 from contextwright.messages.message import Message, Role
 from contextwright.messages.parts import Media, Opaque, Part, Text, Thinking, ToolCall, ToolResult
+from contextwright.wire.gemini.types import STAND_IN
 from contextwright.wire.shapes import objects_in
 from contextwright.wire.values import is_object
 
@@ -33,7 +34,7 @@ SPELLINGS = {
 }
 """Fields of a format that only record a spelling: their content is in the parts."""
 SAYS_NOTHING = {
-    "gemini": {"role": ("user", "model", "system")},
+    "gemini": {"role": ("user", "model", "system"), "thoughtSignature": (STAND_IN,)},
     "openai-chat": {"role": ("assistant", "developer", "function"), "type": ("custom",)},
     "openai-responses": {
         "role": ("developer", "system"),

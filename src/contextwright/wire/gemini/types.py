@@ -6,6 +6,7 @@ reads both spellings. Rules of order, which types cannot express, are in `rules.
 
 from __future__ import annotations
 
+import base64
 from typing import Any, Literal
 
 from contextwright.wire.shapes import Shape
@@ -21,6 +22,9 @@ __all__ = [
     "SystemContent",
     "Tool",
 ]
+
+STAND_IN = base64.b64encode(b"skip_thought_signature_validator").decode()
+"""Google's documented placeholder for calls that no Gemini model signed."""
 
 
 class Proto(Shape, rename="camel"):
