@@ -33,3 +33,11 @@ def test_every_recipe_builds_for_every_format(
     assert context.ledger.tokens <= context.ledger.most <= context.ledger.budget
     asked = [message.text for message in messages if message.role == "user"][-1]
     assert any(message.text.startswith(asked) for message in context.conversation.messages)
+
+
+def test_another_format_gets_the_model_only_of_its_own_provider() -> None:
+    context = cw.build([cw.user("Hi")], cw.Recipe(), model="claude-opus-5")
+    written = {to: context.render(to).payload.get("model") for to in ("anthropic", "openai-chat")}
+    own = cw.render([cw.user("Hi")], "openai-chat").payload["model"]
+    assert written == {"anthropic": "claude-opus-5", "openai-chat": own}
+    assert own != "claude-opus-5"
