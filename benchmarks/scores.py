@@ -3,11 +3,12 @@
     uv run python benchmarks/scores.py --data FOLDER [--embedder multilingual] [--stores FOLDER]
 
 FOLDER has the sets (`*.jsonl`, as for `recall.py`). The best hit of each question with an answer is
-judged: the mean score, the share of those that are needed, the calibration error in ten bins, and
-the one that a perfect score would have by chance. Besides whole conversations, stretches of 40 and
-of 10 messages are asked that have some of the answer. Each set is judged by each message's own odds
-(`alone`), by the comparison with its rivals that was fitted on the other sets (`unseen`), and by
-the one in use. Prints the numbers to put into `ranking.py`; `UNSAID` is set by hand.
+judged, and the ten best: the mean score, the share of those that are needed, the calibration error
+in ten bins, and the one that a perfect score would have by chance. Besides whole conversations,
+stretches of 40 and of 10 messages are asked that have some of the answer. Each set is judged by
+each message's own odds (`alone`), by the comparison with its rivals that was fitted on the other
+sets (`unseen`), and by the one in use. Prints the numbers to put into `ranking.py`; `UNSAID` is set
+by hand.
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ from recall import chosen, filled, read_sets
 from weights import SHARES, Case, cases_of
 
 STRETCHES = (40, 10)
+TOPS = (1, 10)
+"""How many of the best hits are judged."""
 FACTORS = np.arange(1.0, 2.01, 0.1)
 DRAWS = 300
 """Samples that tell what error there is by chance."""
@@ -78,7 +81,8 @@ def main() -> int:
         unseen = fitted([one for one in asked if one.set != name and not one.size])
         for size in (0, *STRETCHES):
             some = [one for one in asked if one.set == name and one.size == size]
-            show(f"{name} {size or ''}", some, unseen)
+            for top in TOPS:
+                show(f"{name} {size or ''}", some, unseen, top)
     best = fitted([one for one in asked if not one.size])
     print(f"SHARPER, NEEDED = {best.sharper:.1f}, {best.needed:.2f}")
     return 0
@@ -124,14 +128,14 @@ def fitted(asked: list[Asked]) -> Comparison:
     return losses[min(losses)]
 
 
-def show(name: str, asked: list[Asked], unseen: Comparison) -> None:
+def show(name: str, asked: list[Asked], unseen: Comparison, top: int) -> None:
     asked = [one for one in asked if len(one.odds)]
-    best = [int(one.odds.argmax()) for one in asked]
-    is_right = np.array([one.is_gold[place] for one, place in zip(asked, best, strict=True)])
-    cells = [f"{name:16}{len(asked):4} right {is_right.mean():.2f}"]
+    best = [np.argsort(-one.odds)[:top] for one in asked]
+    is_right = np.concatenate([one.is_gold[at] for one, at in zip(asked, best, strict=True)])
+    cells = [f"{name:16} best {top:2}{len(asked):4} right {is_right.mean():.2f}"]
     for kind, scores_of in (("alone", chances), ("unseen", unseen.scores), ("use", IN_USE.scores)):
         pairs = zip(asked, best, strict=True)
-        score = np.array([scores_of(one.odds)[place] for one, place in pairs])
+        score = np.concatenate([scores_of(one.odds)[places] for one, places in pairs])
         by_chance = np.mean(
             [
                 error(score, np.random.default_rng(n).random(len(score)) < score)
