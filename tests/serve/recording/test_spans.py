@@ -30,7 +30,7 @@ HEADERS = {
 BODY = {
     "model": "claude-sonnet-5-5",
     "max_tokens": 9,
-    "temperature": 0.5,
+    "temperature": 1,
     "messages": [{"role": "user", "content": f"Hello, my key is {KEY}"}],
 }
 BUSY = ReplyError("rate_limit", "Slow down", 429)
@@ -62,7 +62,7 @@ def test_a_request_is_a_span(tmp_path: Path) -> None:
         "gen_ai.provider.name": "anthropic",
         "gen_ai.request.model": "claude-sonnet-5-5",
         "gen_ai.request.max_tokens": 9,
-        "gen_ai.request.temperature": 0.5,
+        "gen_ai.request.temperature": 1,
         "gen_ai.conversation.id": "client/1",
         "gen_ai.response.finish_reasons": ("stop",),
         "gen_ai.usage.input_tokens": 1_000,
