@@ -22,7 +22,7 @@ from providers.standin import KEY, BreakOff, said, serving
 
 PAYLOAD: dict[str, Any] = {
     "max_tokens": 9,
-    "temperature": 0.5,
+    "temperature": 1,
     "messages": [{"role": "user", "content": f"Hello, my key is {KEY}"}],
 }
 MODEL = "claude-sonnet-5-5"
@@ -75,7 +75,7 @@ def test_a_request_is_a_span() -> None:
         "gen_ai.provider.name": "anthropic",
         "gen_ai.request.model": MODEL,
         "gen_ai.request.max_tokens": 9,
-        "gen_ai.request.temperature": 0.5,
+        "gen_ai.request.temperature": 1,
         "gen_ai.response.finish_reasons": ("stop",),
         "gen_ai.usage.input_tokens": 1_000,
         "gen_ai.usage.output_tokens": 50,
