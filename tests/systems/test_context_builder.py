@@ -215,6 +215,7 @@ def test_a_store_s_conversation_gives_what_its_messages_give(tmp_path: Path) -> 
             ContextBuilder(budget=1).build(chat)
 
 
+@pytest.mark.slow
 def test_cb_13_a_hundred_messages_take_less_than_fifty_milliseconds() -> None:
     rows: list[dict[str, Any]] = []
     for number in range(0, 90, 3):

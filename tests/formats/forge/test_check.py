@@ -221,6 +221,7 @@ def cost(text: str) -> float:
     return best
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
 def test_time_is_linear(shape: str) -> None:
     """Four times the text takes about four times the time, and nowhere near sixteen times."""

@@ -25,11 +25,11 @@ def compared(page: Page, kind: str, value: str) -> None:
     ("kind", "value"),
     [
         ("at", "3"),
-        ("recipe", "port42"),
         ("model", "gpt-4o"),
-        ("budget", "4000"),
-        ("format", "gemini"),
-        ("request", "1"),
+        pytest.param("recipe", "port42", marks=pytest.mark.slow),
+        pytest.param("budget", "4000", marks=pytest.mark.slow),
+        pytest.param("format", "gemini", marks=pytest.mark.slow),
+        pytest.param("request", "1", marks=pytest.mark.slow),
     ],
 )
 def test_any_two_requests_stand_side_by_side(inspector: Inspector, kind: str, value: str) -> None:

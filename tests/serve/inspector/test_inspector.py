@@ -190,7 +190,9 @@ def test_a_wrong_token_is_said(inspector: Inspector) -> None:
     expect(page.get_by_role("alert")).to_contain_text("cw inspect")
 
 
-@pytest.mark.parametrize("width", [320, 390, 768])
+@pytest.mark.parametrize(
+    "width", [320, *(pytest.param(width, marks=pytest.mark.slow) for width in (390, 768))]
+)
 def test_nothing_scrolls_sideways(inspector: Inspector, width: int) -> None:
     inspector.page.set_viewport_size({"width": width, "height": 844})
     for view in ("", "requests", "recall?q=soup"):
@@ -207,7 +209,7 @@ def test_nothing_scrolls_sideways(inspector: Inspector, width: int) -> None:
     ("scheme", "width"),
     [
         ("light", 1280),
-        ("dark", 390),
+        pytest.param("dark", 390, marks=pytest.mark.slow),
         pytest.param("light", 390, marks=pytest.mark.slow),
         pytest.param("dark", 1280, marks=pytest.mark.slow),
     ],
