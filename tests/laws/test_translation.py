@@ -56,12 +56,16 @@ KINDS: dict[str, type[Any]] = {
     "repair.order": cw.ToolResult,
 }
 """The kind of part that a change is about."""
-HOW_IT_CAME = (
-    *("additional_tools", "beside", "id", "name", "namespace", "opens", "parameters", "role"),
-)
-"""Marks of how a message, tool or call was spelled, and of what its provider files it under."""
+HOW_IT_CAME = ("additional_tools", "beside", "name", "namespace", "opens")
+"""Marks of how a tool or call was spelled, which its flat name and its place say too."""
+SAID_OTHERWISE = {
+    "openai-chat": ("role",),
+    "openai-responses": ("id", "role"),
+    "gemini": ("parameters", "role"),
+}
+"""Fields that repeat what the message or tool says, or that the provider files it under."""
 KINDS_OF_PARTS = ("message", "completed", "custom", "custom_tool_call", "custom_tool_call_output")
-"""Values that every such part has."""
+"""Values of `type` and `status` that every such part has."""
 WHOLE = ("loss.blank", "loss.call", "loss.media", "loss.orphan", "loss.thinking", "loss.tool")
 """What is lost with all its fields."""
 CACHED = ("cache_control", "prompt_cache_breakpoint")
@@ -204,7 +208,9 @@ def fields_arrive(conversation: cw.Conversation, rendered: cw.Rendered, target: 
             for field, value in fields.items():
                 if format == target or not value or field in HOW_IT_CAME:
                     continue
-                if value in KINDS_OF_PARTS:
+                if field in SAID_OTHERWISE.get(format, ()):
+                    continue
+                if field in ("type", "status") and value in KINDS_OF_PARTS:
                     continue
                 if field not in CACHED or not carried:
                     assert f'"{field}"' in body or field in reasons, (path, field)

@@ -11,7 +11,7 @@ import contextwright as cw
 from contextwright.recall.memories import Ranking
 from contextwright.recall.outline import Outline, Page, lines_of
 from contextwright.recall.questions import Question, question_of
-from contextwright.recall.ranking import PLAIN, RankedMessage, rank
+from contextwright.recall.ranking import PLAIN, RankedMessage, compared, rank
 from contextwright.recall.signals import TermMatches
 from contextwright.store.recall.search import weighed
 from contextwright.store.recall.terms import terms_in
@@ -62,7 +62,7 @@ def ranked(
     outline = outline_of(messages)
     names = {name for name, _ in outline.people() if name}
     question = question_of(query, names, now)
-    return rank(
+    found = rank(
         question,
         found_of(question, messages),
         meanings,
@@ -72,6 +72,7 @@ def ranked(
         now=now,
         ranking=ranking,
     )
+    return compared([found])[0]
 
 
 def best(messages: Sequence[cw.Message], query: str, **options: object) -> str:

@@ -97,7 +97,7 @@ class RankedMessage(Struct, frozen=True, gc=False):
     others: tuple[Part, ...]
     """The base for every message, and what counts besides the question."""
     rivals: float = 0.0
-    """What its rivals add to the log-odds of its score: the same for all of them."""
+    """What its rivals add to the log-odds of its score, once it is `compared` with them."""
 
     @property
     def chance(self) -> float:
@@ -132,7 +132,7 @@ def rank(
     ranking: Ranking = PLAIN,
     allows: Allows = is_said,
 ) -> list[RankedMessage]:
-    """Return the messages that are most likely needed, best first.
+    """Return the messages that are most likely needed, best first, not yet `compared`.
 
     Args:
         meanings: the cosines of the nearest messages, best first; None uses words only.
@@ -155,7 +155,6 @@ def rank(
             odds += sum(part.adds for part in others)
         ranked.append(RankedMessage(number, odds, entry, signals, weights.signals, (base, *others)))
     ranked.sort(key=lambda one: (-one.odds, -one.number))
-    (ranked,) = compared([ranked])
     return ranked
 
 

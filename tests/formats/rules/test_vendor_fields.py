@@ -130,3 +130,34 @@ def test_a_hosted_tool_in_a_chat_request_is_translated_too(type: str, target: st
     about_tool = [change.code for change in rendered.changes if change.path == "tools[0]"]
     assert about_tool == (["repair.tool", "loss.extra"] if equal else ["loss.tool"])
     assert rendered.payload.get("tools") == ([equal] if equal else None)
+
+
+@pytest.mark.parametrize(
+    ("target", "model"),
+    [
+        ("anthropic", "claude-sonnet-5-5"),
+        ("gemini", "gemini-3.8-flash"),
+        ("openai-chat", "gpt-5.6-sol"),
+    ],
+)
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"type": "input_image", "image_url": "https://example.com/p.png"},
+        {"type": "input_file", "file_url": "https://example.com/p.pdf"},
+    ],
+)
+def test_a_file_id_beside_an_address_is_a_loss(
+    part: dict[str, Any], target: str, model: str
+) -> None:
+    """The address is sent; that there was an id is said, unless the media are lost as a whole."""
+    content = [{**part, "file_id": "file_1"}]
+    body = {"model": "gpt-5.6-sol", "input": [{"role": "user", "content": content}]}
+    said = [
+        change.code
+        for change in cw.convert(body, "openai-responses", target, model=model).changes
+        if change.path == "messages[0].parts[0]"
+    ]
+    assert said in (["loss.extra"], ["loss.media"])
+    same = cw.convert(body, "openai-responses", "openai-responses")
+    assert same.payload["input"][0]["content"] == content

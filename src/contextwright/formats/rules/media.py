@@ -21,6 +21,9 @@ from contextwright.messages.parts import Media, Opaque, Part, Text, ToolResult
 
 __all__ = ["media_fits", "piece_fits", "place_media"]
 
+SHARED_FILES = {"openai-responses": ("openai-responses", "openai-chat")}
+"""Formats whose requests may name files of another format's API too."""
+
 
 def place_media(draft: Draft, target: Target) -> Ruled:
     """Replace media that the target does not accept in place; move them to a user message.
@@ -75,7 +78,7 @@ def media_here(
     if not target.traits.supports_media(media, target.model):
         changes.append(Change("loss.media", path, f"{target.title} cannot carry {named(media)}"))
         return [Text(f"[{named(media)}]")]
-    media = nameable(media, target, path, changes)
+    media = nameable(filed(media, target, path, changes), target, path, changes)
     if message.role in target.traits.media_roles:
         return [media]
     changes.append(Change("repair.media", path, f"{message.role} media go in a user message"))
@@ -100,7 +103,7 @@ def media_in_result(
             )
             content.append(Text(f"[{named(piece)}]"))
             continue
-        piece = nameable(piece, target, place, changes)
+        piece = nameable(filed(piece, target, place, changes), target, place, changes)
         if target.traits.result_media:
             content.append(piece)
         else:
@@ -127,6 +130,23 @@ def nameable(media: Media, target: Target, path: str, changes: list[Change]) -> 
     return replace(media, name=None)
 
 
+def filed(media: Media, target: Target, path: str, changes: list[Change]) -> Media:
+    """Return media without the id of a file that only another provider has, beside their source."""
+    if not is_filed_elsewhere(media, target):
+        return media
+    changes.append(Change("loss.extra", path, f"{target.format} has no place for file_id"))
+    return replace(media, file_id=None, origin=None)
+
+
+def is_filed_elsewhere(media: Media, target: Target) -> bool:
+    """Whether media have data or an address, and the id of a file of another provider besides."""
+    if not media.file_id or (media.data is None and media.url is None):
+        return False
+    if target.format == "openai-chat" and media.kind != "document":
+        return True  # its images have no ids
+    return media.origin not in SHARED_FILES.get(target.format, (target.format,))
+
+
 def named(media: Media) -> str:
     """Name the kind of media in a word or two."""
     return clean_name(f"{media.kind}: {media.mime}" if media.mime else media.kind)
@@ -142,6 +162,8 @@ def media_fits(media: Media, role: Role, target: Target) -> bool:
         return False
     if media.name and media.kind not in traits.named_media:
         return False
+    if is_filed_elsewhere(media, target):
+        return False
     return not is_mislabelled(media) and traits.supports_media(media, target.model)
 
 
@@ -155,5 +177,6 @@ def piece_fits(piece: Text | Media | Opaque, role: Role, target: Target) -> bool
     if isinstance(piece, Media):
         supported = traits.result_media and traits.supports_media(piece, target.model)
         nameless = not piece.name or piece.kind in traits.named_media
-        return supported and nameless and not is_mislabelled(piece)
+        at_home = nameless and not is_filed_elsewhere(piece, target)
+        return supported and at_home and not is_mislabelled(piece)
     return traits.blank_text or not is_blank(piece)
