@@ -2,8 +2,8 @@
 
 import asyncio
 import inspect
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+import re
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -16,6 +16,7 @@ import contextwright as cw
 from contextwright import sections
 from contextwright.systems import ContextBuilder, aya, context_builder, forge, gryag, port42
 from contextwright.windows import policies
+from golden_files import compare_digests
 
 NOW = datetime(2025, 1, 15, 12, 30, tzinfo=UTC)
 HELLO = [cw.user("Hello")]
@@ -107,33 +108,48 @@ CALLS: dict[Callable[..., Any], dict[str, Any]] = {
 }  # fmt: skip
 
 
-def refused(call: Callable[..., Any], given: dict[str, Any]) -> None:
-    """Call it: whatever comes of it, an error is one of ours."""
-    with suppress(cw.ContextwrightError):
+def refusal(call: Callable[..., Any], given: dict[str, Any]) -> str:
+    """Call it, and return the words of an error of ours; nothing if it takes what is given."""
+    try:
         found = call(**given)
         if inspect.iscoroutine(found):
             asyncio.run(found)
         elif isinstance(found, Iterator):
             list(found)
+    except cw.ContextwrightError as error:
+        return re.sub(r"0x[0-9a-f]+", "ADDRESS", str(error))
+    return ""
 
 
-def require_our_errors(call: Callable[..., Any], usual: dict[str, Any]) -> None:
-    """Call it with every wrong value in the place of every argument."""
+def refusals(call: Callable[..., Any], usual: dict[str, Any]) -> Iterator[tuple[str, list[str]]]:
+    """What it says to every wrong value in the place of every argument."""
     for name in usual:
+        said: list[str] = []
         for place, value in enumerate(wrong_values()):
             try:
-                refused(call, {**usual, name: value})
+                said.append(refusal(call, {**usual, name: value}))
             except Exception as error:
                 shown = repr(wrong_values()[place])
                 raise AssertionError(f"{name} = {shown}: {error!r}") from error
+        yield name, said
 
 
-@pytest.mark.parametrize("call", CALLS, ids=lambda call: call.__qualname__)
-def test_errors_are_ours(call: Callable[..., Any]) -> None:
-    found = call(**CALLS[call])
-    if isinstance(found, Iterator):
-        list(found)
-    require_our_errors(call, CALLS[call])
+def compare_refusals(name: str, calls: Iterable[tuple[str, Any, dict[str, Any]]]) -> None:
+    """Every call refuses as its digests say, and with no error but ours."""
+    outcomes = (
+        ((title, argument), said)
+        for title, call, usual in calls
+        for argument, said in refusals(call, usual)
+    )
+    compare_digests(f"refused-{name}", outcomes)
+
+
+def test_errors_are_ours() -> None:
+    for call, usual in CALLS.items():
+        found = call(**usual)
+        if isinstance(found, Iterator):
+            list(found)
+    compare_refusals("calls", ((call.__qualname__, call, CALLS[call]) for call in CALLS))
 
 
 CHATS: dict[str, dict[str, Any]] = {
@@ -165,12 +181,16 @@ CHATS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("method", CHATS)
-def test_errors_of_a_chat_are_ours(tmp_path: Path, method: str) -> None:
+def test_errors_of_a_chat_are_ours(tmp_path: Path) -> None:
     with cw.Store(tmp_path / "s.db", sync="fast") as store:
-        chat = store.conversation("c")
-        chat.add(HELLO)
-        require_our_errors(getattr(chat, method), CHATS[method])
+
+        def calls() -> Iterator[tuple[str, Any, dict[str, Any]]]:
+            for method, usual in CHATS.items():
+                chat = store.conversation(method)
+                chat.add(HELLO)
+                yield method, getattr(chat, method), usual
+
+        compare_refusals("chats", calls())
 
 
 STORES: dict[str, dict[str, Any]] = {
@@ -195,11 +215,16 @@ STORES: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("method", STORES)
-def test_errors_of_a_store_are_ours(tmp_path: Path, method: str) -> None:
+def test_errors_of_a_store_are_ours(tmp_path: Path) -> None:
     with cw.Store(tmp_path / "s.db", sync="fast") as store:
-        store.conversation("c").add(HELLO)
-        require_our_errors(getattr(store, method), STORES[method])
+
+        def calls() -> Iterator[tuple[str, Any, dict[str, Any]]]:
+            for method, usual in STORES.items():
+                mine = store.for_tenant(method)
+                mine.conversation("c").add(HELLO)
+                yield method, getattr(mine, method), usual
+
+        compare_refusals("stores", calls())
 
 
 PARTS: tuple[tuple[str, type[Any]], ...] = (
@@ -212,9 +237,12 @@ PARTS: tuple[tuple[str, type[Any]], ...] = (
 REQUIRED: dict[str, Any] = {"text": "x", "path": "x.md"}
 
 
-@pytest.mark.parametrize(("field", "kind"), PARTS, ids=lambda value: str(value))
-def test_errors_of_the_parts_of_a_recipe_are_ours(field: str, kind: type[Any]) -> None:
+def test_errors_of_the_parts_of_a_recipe_are_ours() -> None:
     """A part with a wrong value is refused when it is made, or what it makes is a request."""
+    compare_refusals("parts", map(building, *zip(*PARTS, strict=True)))
+
+
+def building(field: str, kind: type[Any]) -> tuple[str, Any, dict[str, Any]]:
     required = {name: REQUIRED[name] for name in kind.__struct_fields__ if name in REQUIRED}
 
     def build(**fields: Any) -> None:
@@ -222,7 +250,7 @@ def test_errors_of_the_parts_of_a_recipe_are_ours(field: str, kind: type[Any]) -
         cw.Recipe(**{field: part}, budget=200).build(HELLO * 60, model="gpt-4o")
 
     defaults = {one.name: one.default for one in structs.fields(kind)}
-    require_our_errors(build, {**defaults, **required})
+    return kind.__name__, build, {**defaults, **required}
 
 
 @pytest.mark.parametrize(
@@ -237,6 +265,6 @@ def test_attributes_of_ones_own_section_are_checked(name: str, value: Any) -> No
 def test_errors_of_sessions_are_ours(tmp_path: Path) -> None:
     sessions = port42.Sessions(tmp_path)
     for value in wrong_values():
-        refused(sessions.open, {"id": value})
-        refused(partial(sessions.added, sessions.open("s"), value), {})
-        refused(sessions.save, {"session": sessions.open("s"), "now": value})
+        refusal(sessions.open, {"id": value})
+        refusal(partial(sessions.added, sessions.open("s"), value), {})
+        refusal(sessions.save, {"session": sessions.open("s"), "now": value})
