@@ -1,10 +1,15 @@
 """Rules run on every history that needs them: a look that finds it in order must be right."""
 
+from collections.abc import Iterator
+from itertools import product
+
 import pytest
 
 import contextwright as cw
 from contextwright.formats import NAMES
 from contextwright.messages.message import Role
+from fuzzing.readers import MODELS, OTHERS, result_of
+from golden_files import compare_digests
 
 CALL = cw.assistant(cw.ToolCall("look", {}, "c1"))
 RESULT = cw.tool_result("c1", "seen")
@@ -65,3 +70,25 @@ def test_what_is_sent_of_next_to_nothing(format: str) -> None:
     payloads = [cw.render(messages, format).payload for messages in BARE]
     read = [cw.parse(payload, format).messages for payload in payloads]
     assert tuple([f"{one.role}: {one.text}" for one in some] for some in read) == SENT[format]
+
+
+KINDS = {
+    "system": cw.system("Be kind."),
+    "user": cw.user("Look.", author=cw.Author("U1", "Ann")),
+    "assistant": cw.assistant("Done."),
+    "call": cw.assistant([cw.Text("I look."), cw.ToolCall("look", {"at": 1}, "c1")]),
+    "result": RESULT,
+    "aside": cw.Message("tool", (cw.Text("Wait."),)),
+    "blank": cw.user(" "),
+}
+TARGETS = [*MODELS.items(), *((name, "gpt-4o") for name in OTHERS)]
+
+
+def test_what_becomes_of_messages_in_any_order() -> None:
+    def outcomes() -> Iterator[tuple[object, object]]:
+        for order in product(KINDS, repeat=3):
+            talk = cw.Conversation(tuple(KINDS[kind] for kind in order), (cw.Tool("look"),))
+            written = [result_of(cw.render, talk, to, model=model) for to, model in TARGETS]
+            yield order, written
+
+    compare_digests("orders", outcomes())

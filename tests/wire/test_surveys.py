@@ -1,6 +1,7 @@
 """`check` lists the same problems with and without the quick look at a request."""
 
 import copy
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,7 +13,9 @@ from contextwright.wire.anthropic import rules as anthropic
 from contextwright.wire.gemini import rules as gemini
 from contextwright.wire.openai_chat import rules as openai_chat
 from contextwright.wire.openai_responses import rules as openai_responses
+from golden_files import compare_digests
 from profiles import BODY, examples
+from samples.native import PAYLOADS
 from strategies.bodies import MODELS, bodies
 from strategies.bodies.junk import JUNK, places
 from strategies.traffic import traffic
@@ -79,3 +82,35 @@ def test_what_a_survey_accepts_breaks_no_rule(api: str, monkeypatch: pytest.Monk
 
     law()
     assert sum(accepted) * 20 > len(accepted)
+
+
+def wrong_in_one_place(body: dict[str, Any]) -> Iterator[tuple[object, Iterator[None]]]:
+    """Every place of a request; with each step of what comes with it, an odd value is there."""
+
+    def put(holder: Any, key: Any) -> Iterator[None]:
+        kept = holder[key]
+        for odd in (None, "", "zzz", 0, [], ["x"], {}, {"type": "zzz"}, [kept], f"{kept}"):
+            holder[key] = odd
+            yield
+        holder[key] = kept
+
+    for number, (holder, key) in enumerate(list(places(body))):
+        yield (number, key), put(holder, key)
+
+
+@pytest.mark.parametrize("api", RULES)
+def test_what_is_told_of_an_odd_value_anywhere(api: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = MODELS[api][0]
+    body = copy.deepcopy(PAYLOADS[api])
+
+    def check_both() -> list[cw.Problem]:
+        quick = cw.check(body, api, model=model)
+        with monkeypatch.context() as patch:
+            patch.setattr(RULES[api], "survey", lambda *given: None)
+            assert quick == cw.check(body, api, model=model)
+        return quick
+
+    compare_digests(
+        f"odd-{api}",
+        ((place, [check_both() for _ in wrong]) for place, wrong in wrong_in_one_place(body)),
+    )

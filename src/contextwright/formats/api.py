@@ -137,11 +137,7 @@ def mended(
     ]
     if not refused:
         return []
-    left = {
-        (problem.code, problem.path)
-        for problem in check(after, format, model=model)
-        if problem.level == "error"
-    }
+    left = {(problem.code, problem.path) for problem in check(after, format, model=model)}
     return [
         Change("repair.shape", problem.path, problem.message)
         for problem in refused

@@ -49,6 +49,6 @@ def compared_rows(comparison: Comparison) -> list[tuple[str, str]]:
         return rows
     rows.insert(1, ("parted at", f"{comparison.first_difference}, byte {comparison.byte or 0:,}"))
     if comparison.cost is not None:
-        fresh = f"{comparison.fresh:,} tokens that are not shared"
+        fresh = f"{numbered(comparison.fresh, 'token')} not shared"
         rows.append(("price", f"{money(comparison.cost)} for {fresh}"))
     return rows

@@ -44,8 +44,7 @@ def with_summary(fitted: Fitted) -> Fitted:
     """
     attempt, decisions = fitted.attempt, fitted.draft.decisions
     summaries = attempt.plan.summaries
-    last = summary_stop(decisions) if summaries is not None else 0
-    if summaries is None or not last:
+    if summaries is None or not (last := summary_stop(decisions)):
         return fitted
     kept = frozenset(index + 1 for index in decisions.kept() if index < last)
     found = summaries.upto(last, kept)

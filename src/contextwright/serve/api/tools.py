@@ -109,6 +109,6 @@ def format_of(data: Any) -> str:
         ParseError: it shows none, or it is an export of another tool.
     """
     found = detect_document(data)
-    if found is None or found not in NAMES:
-        raise ParseError("the format cannot be detected", hint=f"name it: {', '.join(NAMES)}")
-    return found
+    if found in NAMES:
+        return found
+    raise ParseError("the format cannot be detected", hint=f"name it: {', '.join(NAMES)}")
