@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from hashlib import blake2b
 
 from contextwright.serve.calls import Call, value_of
@@ -19,8 +18,9 @@ SESSION_HEADERS = (
     "x-session-id",  # opencode
     "session_id",  # pi
 )
+CLAUDE_CODE = "claude-cli"
 NAMES = {
-    "claude-cli": "claude-code",
+    CLAUDE_CODE: "claude-code",
     "codex_exec": "codex",
     "codex_cli_rs": "codex",
     "codex-tui": "codex",
@@ -33,6 +33,10 @@ NAMES = {
 """What programs call themselves, where that is not their name."""
 AGENT = re.compile(r"([A-Za-z][\w.-]{0,39})(?:/(?:(?:Python|JS) )?([\w.+-]{1,40}))?")
 """The vendors' SDKs put their language before the version: `OpenAI/Python 3.49.0`."""
+MINIFIED = re.compile(r"[\w$]{1,3}/JS ([\w.+-]{1,40})", re.ASCII)
+"""An SDK in a bundle that has renamed its classes: `ls/JS 5.23.2`."""
+VENDORS = {"openai-chat": "openai", "openai-responses": "openai", "anthropic": "anthropic"}
+"""Whose SDK it is, by the API that it speaks."""
 PLAIN = re.compile(r"[\w.:-]{1,100}", re.ASCII).fullmatch
 
 
@@ -43,10 +47,12 @@ def session_of(call: Call) -> str:
             return plain(value)
     metadata = value_of(call.fields, "metadata")
     named = metadata.get("user_id") if is_object(metadata) else None
-    if isinstance(named, str) and named.startswith("{"):
+    if not isinstance(named, str):
+        return ""
+    session = named.partition("_session_")[2]  # Claude Code before 2.1: `user_…_session_…`
+    if named.startswith("{"):
         session = (decode_object(named) or {}).get("session_id")
-        return plain(session) if isinstance(session, str) and session else ""
-    return ""
+    return plain(session) if isinstance(session, str) and session else ""
 
 
 def plain(session: str) -> str:
@@ -56,10 +62,15 @@ def plain(session: str) -> str:
     return blake2b(session.encode(errors="surrogatepass"), digest_size=12).hexdigest()
 
 
-def client_of(headers: Mapping[str, str]) -> str:
+def client_of(call: Call) -> str:
     """Return the name and version of a program, such as `claude-code/2.1.325`; empty if unknown."""
-    found = AGENT.match(headers.get("user-agent", ""))
+    agent = call.headers.get("user-agent", "")
+    if (found := MINIFIED.match(agent)) is not None and call.format in VENDORS:
+        return f"{VENDORS[call.format]}/{found[1]}"
+    found = AGENT.match(agent)
     if found is None:
         return ""
     name = NAMES.get(found[1], found[1].lower())
+    if found[1] == CLAUDE_CODE and not session_of(call):
+        name = CLAUDE_CODE  # others borrow the name, such as Qwen Code, but not the session
     return f"{name}/{found[2]}" if found[2] else name

@@ -260,7 +260,7 @@ def record_of(call: Call, route: Route) -> RecordedRequest:
     upstream_format = call.format if route.upstream == ECHO else route.host(call.format).format
     return RecordedRequest(
         session=session_of(call),
-        client=client_of(call.headers),
+        client=client_of(call),
         format=call.format,
         upstream_format=upstream_format,
         upstream=route.upstream,
