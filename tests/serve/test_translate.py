@@ -17,7 +17,7 @@ from contextwright.formats.replies.events import ReplyError
 from contextwright.formats.replies.reply import ModelReply
 from contextwright.serve import GatewaySettings, Route
 from contextwright.serve.calls import read_call
-from contextwright.serve.translate import cross
+from contextwright.serve.translate import Crossing, cross
 from contextwright.text.json import encode_json
 from profiles import FAULT, examples
 from providers.standin import KEY, BreakOff, Held, Request, said, serving
@@ -46,10 +46,56 @@ def request_of(format: str, messages: list[cw.Message]) -> dict[str, Any]:
     return cw.render(conversation, format, model=MODELS[format]).payload
 
 
+def crossed(
+    client: str, upstream: str, body: dict[str, Any], send_as: str | None = None
+) -> Crossing:
+    """A client's request on its way to an upstream."""
+    call = read_call(client, "generate", encode_json(body), {}, method="any:generateContent")
+    route = Route("*", HOSTS.get(upstream, upstream), send_as=send_as)
+    said = cw.parse(body, client)
+    return cross(call, said, said, route, None)
+
+
 def reply_of(body: bytes, format: str, streams: bool) -> ModelReply:
     if streams:
         return cw.parse_stream([body], format)
     return cw.parse_reply(json.loads(body), format)
+
+
+WORD = "word "
+"""A token, and five bytes."""
+
+
+@pytest.mark.parametrize(
+    ("model", "words", "given", "most"),
+    [
+        ("claude-sonnet-5-5", 1, None, 128_000),
+        ("claude-sonnet-5-5", 1, 9, 9),
+        ("claude-sonnet-4-5", 100_000, None, 64_000),
+        ("claude-3-haiku", 1, None, 4_096),
+        ("claude-unheard-of", 1, None, 4_096),
+    ],
+)
+def test_an_answer_may_be_as_long_as_the_model_writes(
+    model: str, words: int, given: int | None, most: int
+) -> None:
+    """Clients of other APIs set no limit if they want none, and Anthropic requires one."""
+    asked = {"role": "user", "content": WORD * words}
+    limit = {} if given is None else {"max_completion_tokens": given}
+    body = {"model": model, "messages": [asked], **limit}
+    crossing = crossed("openai-chat", "anthropic", body)
+    assert crossing.payload["max_tokens"] == most == json.loads(crossing.body)["max_tokens"]
+    told = [str(change) for change in crossing.changes if change.path == "max_tokens"]
+    reason = f"required by this API and not set; using {most:,}"
+    assert told == ([f"invent.max_tokens max_tokens: {reason}"] if given is None else [])
+
+
+@pytest.mark.parametrize("words", [150_000, 190_000, 250_000])
+def test_a_limit_of_ours_leaves_room_for_what_was_said(words: int) -> None:
+    asked = {"role": "user", "content": WORD * words}
+    body = {"model": "claude-sonnet-4-5", "messages": [asked]}
+    limit = crossed("openai-chat", "anthropic", body).payload["max_tokens"]
+    assert limit == 4_096 or 4_096 < limit < 200_000 - words
 
 
 @pytest.mark.parametrize("streams", [False, True], ids=["whole", "streamed"])
@@ -112,10 +158,7 @@ def test_the_body_is_the_payload(
 ) -> None:
     said = data.draw(traffic(client))
     body = {**cw.render(said, client, model="any").payload, "model": "any"}
-    call = read_call(client, "generate", encode_json(body), {}, method="any:generateContent")
-    route = Route("*", HOSTS.get(upstream, upstream), send_as=send_as)
-    said = cw.parse(body, client)
-    crossing = cross(call, said, said, route, None)
+    crossing = crossed(client, upstream, body, send_as)
     assert crossing.body == encode_json(crossing.payload)
 
 

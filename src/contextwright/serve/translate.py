@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
+from math import ceil
 from typing import Any, NamedTuple
 
 from msgspec import Struct
@@ -16,6 +17,7 @@ from contextwright.context.receipt import is_marked
 from contextwright.context.recipe import Recipe
 from contextwright.errors import ProviderError
 from contextwright.formats import api
+from contextwright.formats.base import Rendered
 from contextwright.formats.replies.events import (
     ErrorEvent,
     Event,
@@ -30,7 +32,7 @@ from contextwright.formats.replies.streams import stream_writer, write_reply
 from contextwright.formats.replies.writer import Frame
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation, Settings, replaced
-from contextwright.models import as_model
+from contextwright.models import Model, as_model
 from contextwright.providers.base import AnyProvider
 from contextwright.providers.hosts import body_for
 from contextwright.providers.provider import Provider
@@ -48,6 +50,8 @@ ENDS = CacheBreakpoints(volatile="", static=(), key=None)
 EVENTS = "text/event-stream"
 VERSIONS = ("anthropic-version", "anthropic-beta")
 """Headers without which a provider refuses fields of the body."""
+ANTHROPIC = "anthropic"
+INVENTED = "invent.max_tokens"
 RESPONSES = "openai-responses"
 """The one API that stores requests unless it is told not to."""
 
@@ -121,15 +125,35 @@ def rendered(
     facts = as_model(model)
     if recipe is None and budget is None:
         whole = api.render(conversation, format, model=facts)
-        if format == "anthropic" != conversation.source and not is_marked(whole.json):
-            # Others cache by themselves; their clients do not know that it must be asked for.
-            mark_cache(whole.payload, format, facts, ENDS, set_marks=True, marked=False)
-            return Sent(whole.payload, None, whole.changes, whole.tool_names)
-        return Sent(whole.payload, whole.json, whole.changes, whole.tool_names)
+        if format != ANTHROPIC or conversation.source == ANTHROPIC:
+            return Sent(whole.payload, whole.json, whole.changes, whole.tool_names)
+        return for_anthropic(whole, facts, is_limited=conversation.settings.max_tokens is not None)
     chosen = recipe or Recipe()
     context = chosen.build(conversation, model=facts, format=format, budget=budget)
     names = api.render(context.conversation, format, model=facts).tool_names
     return Sent(context.payload, None, context.changes, names)
+
+
+def for_anthropic(whole: Rendered, model: Model, *, is_limited: bool) -> Sent:
+    """Return a request with what clients of other APIs do not know that they have to ask for.
+
+    The others cache by themselves, and let a model write as much as it can.
+    """
+    payload, changes, json = dict(whole.payload), whole.changes, whole.json
+    if not is_limited and model.matched != "default":
+        room = model.max_input - len(json)  # a token has at least a byte
+        if room < model.max_output:
+            counted = api.count(payload, model=model, format=ANTHROPIC)
+            room = model.max_input - ceil(counted.tokens * (1 + counted.bound))
+        tokens = max(payload["max_tokens"], min(model.max_output, room))
+        payload["max_tokens"], json = tokens, None
+        reason = f"required by this API and not set; using {tokens:,}"
+        others = (change for change in changes if change.code != INVENTED)
+        changes = (*others, Change(INVENTED, "max_tokens", reason))
+    if not is_marked(whole.json):
+        mark_cache(payload, ANTHROPIC, model, ENDS, set_marks=True, marked=False)
+        json = None
+    return Sent(payload, json, changes, whole.tool_names)
 
 
 def body_of(payload: dict[str, Any], sent: Sent) -> bytes:
