@@ -1,10 +1,12 @@
 """Bodies that clients compress: passed on as they are, read by everything else."""
 
+import asyncio
 import gzip
 import json
+import socket
 import sys
 import zlib
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
@@ -12,8 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextwright.errors import ContextwrightError, ParseError
-from contextwright.serve import GatewaySettings, Route
-from contextwright.serve.bodies import TooLarge, UnknownEncoding, decompressed
+from contextwright.serve import GatewaySettings, Route, app
+from contextwright.serve.bodies import (
+    TooLarge,
+    TooSlow,
+    UnknownEncoding,
+    decompressed,
+    read_body,
+)
 from contextwright.store import Store
 from profiles import BODY, examples
 from serve.gateways import PATHS, TOKEN, running
@@ -111,3 +119,37 @@ def test_our_own_api_reads_them_too(tmp_path: Path) -> None:
             assert answer.status == status, answer.body
         headers = {**kind, "content-encoding": "gzip"}
         assert gateway.ask("/api/v1/check", gzip.compress(bytes(70 << 20)), headers).status == 413
+
+
+def test_a_body_may_take_its_time_but_not_stop() -> None:
+    async def pieces(pause: float) -> AsyncIterator[bytes]:
+        for _ in range(5):
+            yield b"x"
+            await asyncio.sleep(0.1)
+        await asyncio.sleep(pause)
+
+    async def both() -> bytes:
+        with pytest.raises(TooSlow, match=r"nothing of the body came for 0\.4 seconds"):
+            await read_body(pieces(60), LIMIT, 0.4)
+        return await read_body(pieces(0), LIMIT, 0.4)
+
+    assert asyncio.run(both()) == b"xxxxx"
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "status"),
+    [("content-length: 9", b"{", 408), ("transfer-encoding: chunked", b"ff\r\n" + b"x" * 20, 413)],
+)
+def test_a_connection_whose_body_does_not_end_is_closed(
+    head: str, body: bytes, status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(app, "BODY_SECONDS", 0.1)
+    with (
+        running(GatewaySettings(max_body_bytes=10)) as gateway,
+        socket.create_connection(("127.0.0.1", gateway.port), timeout=30) as connection,
+    ):
+        start = f"POST /v1/messages HTTP/1.1\r\nhost: localhost\r\n{head}\r\n\r\n"
+        connection.sendall(start.encode() + body)
+        came = b"".join(iter(lambda: connection.recv(1_000), b""))
+    assert came.startswith(f"HTTP/1.1 {status} ".encode())
+    assert b'{"type":"error","error":' in came

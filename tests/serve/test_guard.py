@@ -5,6 +5,7 @@ import os
 import socket
 import stat
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPConnection
 from pathlib import Path
 
@@ -119,6 +120,34 @@ def test_the_token_is_made_once_and_for_its_owner(tmp_path: Path) -> None:
     assert len(token) > 40
     if os.name == "posix":
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_gateways_that_start_together_have_one_token(tmp_path: Path) -> None:
+    path = tmp_path / "token"
+    with ThreadPoolExecutor(16) as threads:
+        tokens = set(threads.map(own_token, [path] * 64))
+    assert tokens == {own_token(path)}
+    assert [file.name for file in tmp_path.iterdir()] == ["token"]
+
+
+class FailingEnvironment(dict[str, str]):
+    """Fails with a text that nobody may read."""
+
+    def get(self, key: str, default: object = None) -> str:  # pyright: ignore
+        raise RuntimeError("what somebody said")
+
+
+def test_an_error_of_ours_is_told_without_its_text(caplog: pytest.LogCaptureFixture) -> None:
+    settings = GatewaySettings((Route("*", "gemini"),))
+    with running(settings, environment=FailingEnvironment(a="b")) as gateway:
+        answer = gateway.generate("anthropic", {"messages": []}, model="m")
+    assert (answer.status, answer.json) == (
+        500,
+        {"type": "error", "error": {"type": "api_error", "message": "internal error"}},
+    )
+    assert [record.message.split(":")[0] for record in caplog.records] == [
+        "RuntimeError in test_guard.py"
+    ]
 
 
 def test_routes_come_from_a_file(tmp_path: Path) -> None:

@@ -105,15 +105,28 @@ def test_headers_go_along_but_those_of_the_connection() -> None:
             ("anthropic-beta", "a"),
             ("Anthropic-Beta", "b"),
             ("expect", "100-continue"),
+            ("connection", "close, X-Hop"),
+            ("x-hop", "of the client"),
             ("content-length", "13"),
         ):
             connection.putheader(name, value)
+        server.headers |= {"connection": "x-hop", "x-hop": "of the upstream", "retry-after": "3"}
         connection.endheaders(b'{"model":"m"}')
-        assert connection.getresponse().read() == ANSWER
+        answer = connection.getresponse()
+        assert answer.read() == ANSWER
         connection.close()
     [(_, headers, _)] = server.seen
-    assert headers["anthropic-beta"] == "a, b"
-    assert "expect" not in headers
+    assert headers == {
+        "host": f"127.0.0.1:{server.server_port}",
+        "anthropic-beta": "a, b",
+        "accept-encoding": "identity",
+        "content-length": "13",
+    }
+    names = sorted(name.lower() for name, _ in answer.getheaders())
+    assert names == [
+        *("connection", "content-type", "date", "retry-after", "server", "transfer-encoding"),
+        "x-own",
+    ]
 
 
 def test_headers_may_hold_any_text() -> None:
@@ -210,6 +223,23 @@ def test_the_gateways_key_stands_for_the_clients() -> None:
     assert asked == "/v1beta/models/m:generateContent?alt=sse"
     assert headers["x-goog-api-key"] == "own-key"
     assert TOKEN not in str(headers)
+
+
+@pytest.mark.parametrize("exposed", [False, True])
+@pytest.mark.parametrize("name", ["ollama", "openai"])
+def test_the_token_goes_no_further(name: str, exposed: bool) -> None:
+    """Whether the upstream needs a key, and whether the client had to show the token, or not."""
+    with upstream() as server:
+        route = Route("*", name, base_url=f"http://127.0.0.1:{server.server_port}/v1")
+        keys = {"OPENAI_API_KEY": "own-key"}
+        with running(GatewaySettings((route,)), environment=keys, exposed=exposed) as gateway:
+            headers = {"authorization": f"Bearer {TOKEN}"}
+            path = "/v1/chat/completions"
+            assert gateway.ask(path, {"model": "m"}, headers).status == 203
+            assert gateway.ask(f"{path}?key={TOKEN}", {"model": "m"}).status == 203
+    used = "Bearer own-key" if exposed and name == "openai" else None
+    assert [headers.get("authorization") for _, headers, _ in server.seen] == [used, used]
+    assert TOKEN not in str(server.seen)
 
 
 def test_a_client_that_goes_away_ends_the_request() -> None:

@@ -123,7 +123,7 @@ def headers_for(host: Host, key: str | None) -> dict[str, str]:
     headers = {"content-type": "application/json", "accept": "text/event-stream"}
     if host.format == "anthropic":
         headers["anthropic-version"] = ANTHROPIC_VERSION
-    if key is not None:
+    if key:
         name, value = {
             "anthropic": ("x-api-key", key),
             "gemini": ("x-goog-api-key", key),

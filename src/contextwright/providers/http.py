@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 __all__ = ["HttpClient", "HttpResponse", "require_aiohttp"]
 
 CONNECT_SECONDS, READ_SECONDS = 10.0, 300.0
+ADDED = ("accept", "content-type", "user-agent")
+"""Headers that aiohttp would add where there are none."""
 
 
 class HttpResponse:
@@ -79,7 +81,8 @@ class HttpClient:
 
     Redirects are not followed, because they would send a key to another host. Cookies are not kept,
     because a host's answer to one client must not reach another. Proxies come from the environment.
-    Without `decompress` the bytes are passed on as on the wire.
+    Without `decompress` the bytes are passed on as on the wire, and a request gets no `accept`,
+    `content-type` or `user-agent` but its own.
     """
 
     def __init__(
@@ -120,6 +123,7 @@ class HttpClient:
                 timeout=timeout,
                 auto_decompress=self.decompress,
                 cookie_jar=client.DummyCookieJar(),
+                skip_auto_headers=() if self.decompress else ADDED,
             )
         try:
             response = await session.request(

@@ -31,8 +31,14 @@ from contextwright.providers.provider import Provider
 from contextwright.providers.retries import Retries
 from contextwright.providers.spans import Spans
 from contextwright.serve.api.routes import api_of
-from contextwright.serve.bodies import TooLarge, UnknownEncoding, decompressed, read_body
-from contextwright.serve.calls import METHODS, Action, Call, keys_in, read_call
+from contextwright.serve.bodies import (
+    TooLarge,
+    TooSlow,
+    UnknownEncoding,
+    decompressed,
+    read_body,
+)
+from contextwright.serve.calls import METHODS, Action, Call, headers_in, keys_in, read_call
 from contextwright.serve.continuations import (
     RESPONSES,
     Continuations,
@@ -41,7 +47,7 @@ from contextwright.serve.continuations import (
     previous_of,
 )
 from contextwright.serve.guard import Guard, same_token
-from contextwright.serve.http.api import ApiLimits, ApiRoute
+from contextwright.serve.http.api import ApiLimits, ApiRoute, note
 from contextwright.serve.http.stream import while_connected
 from contextwright.serve.inspector import page_routes
 from contextwright.serve.models import model_routes
@@ -65,6 +71,14 @@ __all__ = ["Gateway", "create_app"]
 
 GONE = 499
 """The status of a request whose client went away, as nginx has it."""
+BODY_SECONDS = 60.0
+"""How long a client may send nothing of a body that is not at its end, as nginx has it."""
+UPSTREAM_SECONDS = 3_600.0
+"""How long an upstream may send nothing: some models think for half an hour, and how long to wait
+for them is the client's to decide. A request ends with its client.
+"""
+CLOSE = {"connection": "close"}
+"""For an answer to a request whose body may still be on its way."""
 
 Endpoint: TypeAlias = Callable[[Request], Awaitable[Response]]
 
@@ -151,7 +165,7 @@ class Gateway:
         self.token = token
         self.exposed = exposed
         self.environment = environment
-        self.client = HttpClient(decompress=False)
+        self.client = HttpClient(decompress=False, read_timeout=UPSTREAM_SECONDS)
         self.readings = Readings()
         self.providers: dict[tuple[Route, str], AnyProvider] = {}
         self.recipes: dict[str, Recipe] = {}
@@ -197,19 +211,24 @@ class Gateway:
         except ClientDisconnect:
             return Response(status_code=GONE)  # nobody reads it
         except TooLarge as error:
-            return failure(ReplyError("too_large", str(error), 413), format)
+            return failure(ReplyError("too_large", str(error), 413), format, CLOSE)
+        except TooSlow as error:
+            return failure(ReplyError("timeout", str(error), 408), format, CLOSE)
         except UnknownEncoding as error:
             return failure(ReplyError("invalid", str(error), 415), format)
         except ContextwrightError as error:
             return failure(ReplyError("invalid", str(error), 400), format)
+        except Exception as error:
+            note(error)
+            return failure(ReplyError("server", "internal error", 500), format)
 
     async def read(self, request: Request, format: str, action: Action) -> Call:
         """Read a request, as long as it is not too large."""
         method = request.path_params.get("method", "")
         if format == "gemini" and method.rpartition(":")[2] not in METHODS:
             raise UsageError("there is no such method")
-        sent = await read_body(request.stream(), self.settings.max_body_bytes)
-        headers = headers_in(request)
+        sent = await read_body(request.stream(), self.settings.max_body_bytes, BODY_SECONDS)
+        headers = headers_in(request.scope["headers"])
         encodings = headers.get("content-encoding", "")
         body = decompressed(sent, encodings, self.settings.max_body_bytes)
         query = request.scope["query_string"].decode()
@@ -223,19 +242,20 @@ class Gateway:
         key = self.own_key(route, call, given)
         if call.action == "count":
             if route.is_open(call.format):
-                return await relay(call, route.host(call.format), self.client, key)
+                work = relay(call, route.host(call.format), self.client, key)
+                return await while_connected(request.receive, work)
             return count_tokens(call)
         passage = self.passage(call, route, (given, key or "", *shown))
         try:
             work = self.answer(call, route, key, given, passage)
             response = await while_connected(request.receive, work)
-        except ContextwrightError as error:
-            if passage is not None:
-                passage.failed(error)
-            raise
-        except BaseException:  # the client went away, or the gateway is told to end
+        except (ClientDisconnect, asyncio.CancelledError):  # or the gateway is told to end
             if passage is not None:
                 passage.end()
+            raise
+        except Exception as error:
+            if passage is not None:
+                passage.failed(error)
             raise
         return response if passage is None else await passage.along(response)
 
@@ -290,24 +310,25 @@ class Gateway:
         return self.recorder.follow(call, record_of(call, route), keys)
 
     def own_key(self, route: Route, call: Call, given: str) -> str | None:
-        """Return the key that the gateway adds for clients that show its token; None if none.
+        """Return the key that stands in the place of the one that a client shows (`given`).
 
-        `given` is the key that the client shows.
+        None if the client's own goes on, and empty if none does: the gateway's token never leaves.
 
         Raises:
             ProviderError: the token is wrong, or the key is not there.
         """
         name = route.key_source(call.format, always=self.exposed)
+        shows_token = bool(self.token) and same_token(given, self.token)
         if name is None and not self.exposed:
-            return None
-        if not self.token or not same_token(given, self.token):
+            return "" if shows_token else None
+        if not shows_token:
             raise ProviderError(
                 "this route needs the gateway's token in the place of the key",
                 kind="authentication",
                 status=401,
             )
         if name is None:
-            return None
+            return ""
         key = self.environment.get(name, "").strip()
         if not key:
             raise ProviderError(f"{name} is not set", kind="authentication", status=401)
@@ -321,7 +342,12 @@ class Gateway:
                 known = Echo(call.format)
             else:
                 # Whether to try again is the client's to decide.
-                known = Provider(route.host(call.format), key, retries=Retries(limit=0))
+                known = Provider(
+                    route.host(call.format),
+                    key,
+                    retries=Retries(limit=0),
+                    read_timeout=UPSTREAM_SECONDS,
+                )
             self.providers[route, call.format] = known
         return known
 
@@ -353,27 +379,9 @@ class Gateway:
         return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
 
 
-def headers_in(request: Request) -> dict[str, str]:
-    """Return the headers of a request by their names; several with one name are one list.
-
-    `dict(request.headers)` would keep one of them, and search all of them for each.
-    """
-    headers: dict[str, str] = {}
-    for raw_name, raw_value in request.scope["headers"]:
-        name, value = raw_name.decode("latin-1"), header_text(raw_value)
-        headers[name] = f"{headers[name]}, {value}" if name in headers else value
-    return headers
-
-
-def header_text(raw: bytes) -> str:
-    """Return a header's value: UTF-8, as it is sent on, or else Latin-1."""
-    try:
-        return raw.decode()
-    except UnicodeDecodeError:
-        return raw.decode("latin-1")
-
-
-def failure(error: ReplyError, format: str) -> Response:
+def failure(
+    error: ReplyError, format: str, more_headers: Mapping[str, str] | None = None
+) -> Response:
     """Return an error as the client's own API tells it."""
     status, headers, body = write_error(error, format)
-    return Response(encode_json(body), status, headers)
+    return Response(encode_json(body), status, {**headers, **(more_headers or {})})

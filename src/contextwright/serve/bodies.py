@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 import zlib
 from collections.abc import AsyncIterable, Callable
@@ -14,7 +15,15 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-__all__ = ["DAMAGED", "UNPACKERS", "TooLarge", "UnknownEncoding", "decompressed", "read_body"]
+__all__ = [
+    "DAMAGED",
+    "UNPACKERS",
+    "TooLarge",
+    "TooSlow",
+    "UnknownEncoding",
+    "decompressed",
+    "read_body",
+]
 
 UNPACKERS: dict[str, Callable[[], Any]] = {
     "gzip": lambda: zlib.decompressobj(wbits=31),
@@ -34,21 +43,34 @@ class TooLarge(ContextwrightError):
         super().__init__(f"more than {limit:,} bytes")
 
 
+class TooSlow(ContextwrightError):
+    """A body that does not come."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"nothing of the body came for {seconds:g} seconds")
+
+
 class UnknownEncoding(ContextwrightError):
     """A body that was compressed in a way we do not know."""
 
 
-async def read_body(chunks: AsyncIterable[bytes], limit: int) -> bytes:
-    """Return a body as it was sent.
+async def read_body(chunks: AsyncIterable[bytes], limit: int, seconds: float) -> bytes:
+    """Return a body as it was sent; `seconds` is the longest time between two pieces of it.
 
     Raises:
         TooLarge: it is longer than the limit.
+        TooSlow: it stops before its end.
     """
     body = bytearray()
-    async for chunk in chunks:
-        body += chunk
-        if len(body) > limit:
-            raise TooLarge(limit)
+    try:
+        async with asyncio.timeout(seconds) as patience:
+            async for chunk in chunks:
+                body += chunk
+                if len(body) > limit:
+                    raise TooLarge(limit)
+                patience.reschedule(asyncio.get_running_loop().time() + seconds)
+    except TimeoutError:
+        raise TooSlow(seconds) from None
     return bytes(body)
 
 

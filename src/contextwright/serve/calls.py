@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal, TypeAlias
 from urllib.parse import parse_qsl, quote
 
@@ -13,7 +13,7 @@ from contextwright.errors import ParseError
 from contextwright.serve.reading import read_fields
 from contextwright.text.json import decode_json
 
-__all__ = ["Action", "Call", "KEY_HEADERS", "keys_in", "read_call", "value_of"]
+__all__ = ["Action", "Call", "KEY_HEADERS", "headers_in", "keys_in", "read_call", "value_of"]
 
 Action: TypeAlias = Literal["generate", "count"]
 
@@ -95,6 +95,26 @@ def value_of(fields: Mapping[str, Raw], name: str) -> Any:
         return decode_json(fields[name]) if name in fields else None
     except (msgspec.DecodeError, RecursionError):
         return None
+
+
+def headers_in(pairs: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
+    """Return the headers of a request by their names; several with one name are one list.
+
+    `dict(request.headers)` would keep one of them, and search all of them for each.
+    """
+    headers: dict[str, str] = {}
+    for raw_name, raw_value in pairs:
+        name, value = raw_name.decode("latin-1"), header_text(raw_value)
+        headers[name] = f"{headers[name]}, {value}" if name in headers else value
+    return headers
+
+
+def header_text(raw: bytes) -> str:
+    """Return a header's value: UTF-8, as it is sent on, or else Latin-1."""
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")
 
 
 def keys_in(headers: Mapping[str, str], query: str) -> list[str]:

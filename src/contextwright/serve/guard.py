@@ -7,6 +7,7 @@ import hmac
 import os
 import secrets
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -108,12 +109,16 @@ def same_token(given: str | None, token: str) -> bool:
 
 def own_token(path: Path) -> str:
     """Return the gateway's token; made at the first start, in a file that nobody else can read."""
-    try:
-        return path.read_text("ascii").strip()
-    except FileNotFoundError:
+    if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        token = secrets.token_urlsafe(32)
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        part = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
+        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "w") as file:
-            file.write(f"{token}\n")
-        return token
+            file.write(f"{secrets.token_urlsafe(32)}\n")
+        # It gets its name when it is whole; of gateways that start together, one gives it.
+        with suppress(OSError):
+            os.link(part, path)
+        if not path.exists():  # there are no links here
+            part.rename(path)
+        part.unlink(missing_ok=True)
+    return path.read_text("ascii").strip()

@@ -17,19 +17,20 @@ HOP_BY_HOP = frozenset(
     "connection keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer "
     "transfer-encoding upgrade host content-length accept-encoding expect".split()
 )
-"""Headers that belong to one connection, not to the message."""
+"""Headers that belong to one connection, not to the message; `connection` may name more."""
 
 
 async def relay(call: Call, host: Host, client: HttpClient, key: str | None) -> StreamedAnswer:
     """Send a request on, and answer with what the upstream answers.
 
-    With a `key` of the gateway's own, it stands in the place of the client's.
+    With a `key` of the gateway's own, it stands in the place of the client's; an empty one is none.
 
     Raises:
         ProviderError: the upstream cannot be reached.
     """
     upstream = await client.open(url_of(call, host, key), headers_of(call, host, key), call.sent)
-    headers = [pair for pair in upstream.headers.items() if pair[0].lower() not in HOP_BY_HOP]
+    dropped = of_connection(upstream.headers)
+    headers = [pair for pair in upstream.headers.items() if pair[0].lower() not in dropped]
     answer = StreamedAnswer(chunks(upstream, host), upstream.status, headers)
     answer.held.callback(upstream.close)
     return answer
@@ -61,9 +62,15 @@ def url_of(call: Call, host: Host, key: str | None) -> str:
 
 def headers_of(call: Call, host: Host, key: str | None) -> Mapping[str, str]:
     """Return the client's headers without those of its connection."""
-    dropped = {*HOP_BY_HOP, *(KEY_HEADERS if key is not None else ())}
+    dropped = {*of_connection(call.headers), *(KEY_HEADERS if key is not None else ())}
     headers = {name: value for name, value in call.headers.items() if name not in dropped}
     if key is not None:
         own = headers_for(host, key)
         headers.update({name: own[name] for name in KEY_HEADERS if name in own})
     return {**headers, "accept-encoding": "identity"}
+
+
+def of_connection(headers: Mapping[str, str]) -> set[str]:
+    """Return the names of the headers that go no further than a connection."""
+    named = headers.get("connection", "").lower().split(",")
+    return {*HOP_BY_HOP, *map(str.strip, named)}

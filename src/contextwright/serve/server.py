@@ -40,6 +40,9 @@ class GatewayServer(uvicorn.Server):
             "http": BoundedProtocol,
             "access_log": False,
             "proxy_headers": False,
+            # Of an answer that is passed on, those of the upstream go along.
+            "date_header": False,
+            "server_header": False,
             "log_level": "warning",
             "timeout_graceful_shutdown": GRACE_SECONDS,
             "timeout_keep_alive": KEEP_ALIVE_SECONDS,

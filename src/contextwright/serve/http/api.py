@@ -31,7 +31,7 @@ from contextwright.serve.http.openapi import describe
 from contextwright.serve.http.operation import JSON, Operation
 from contextwright.text.json import convert, encode_json
 
-__all__ = ["PREFIX", "Api", "ApiLimits", "ApiRoute"]
+__all__ = ["PREFIX", "Api", "ApiLimits", "ApiRoute", "note"]
 
 PREFIX = "/api/v1"
 DOCUMENT = "/openapi.json"

@@ -142,12 +142,13 @@ class Passage:
             self.held_bytes -= sum(map(len, self.chunks))
             self.chunks.clear()
 
-    def failed(self, error: ContextwrightError) -> None:
+    def failed(self, error: Exception) -> None:
         """Note that there is no answer, and why."""
         told = error if isinstance(error, ProviderError) else None
+        kind = "invalid" if isinstance(error, ContextwrightError) else "server"
         self.outcome = Outcome(
             status=told.status if told else None,
-            error=told.kind if told else "invalid",
+            error=told.kind if told else kind,
             broken_off=isinstance(error, BrokenOff),
         )
         self.end()
