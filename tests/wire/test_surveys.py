@@ -1,6 +1,7 @@
 """`check` lists the same problems with and without the quick look at a request."""
 
 import copy
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +14,7 @@ from contextwright.wire.anthropic import rules as anthropic
 from contextwright.wire.gemini import rules as gemini
 from contextwright.wire.openai_chat import rules as openai_chat
 from contextwright.wire.openai_responses import rules as openai_responses
+from fuzzing.readers import bodies as samples
 from golden_files import compare_digests
 from profiles import BODY, examples
 from samples.native import PAYLOADS
@@ -101,16 +103,20 @@ def wrong_in_one_place(body: dict[str, Any]) -> Iterator[tuple[object, Iterator[
 @pytest.mark.parametrize("api", RULES)
 def test_what_is_told_of_an_odd_value_anywhere(api: str, monkeypatch: pytest.MonkeyPatch) -> None:
     model = MODELS[api][0]
-    body = copy.deepcopy(PAYLOADS[api])
 
-    def check_both() -> list[cw.Problem]:
+    def checked_twice(body: dict[str, Any]) -> list[cw.Problem]:
         quick = cw.check(body, api, model=model)
         with monkeypatch.context() as patch:
             patch.setattr(RULES[api], "survey", lambda *given: None)
             assert quick == cw.check(body, api, model=model)
         return quick
 
+    bodies = copy.deepcopy(PAYLOADS[api]), json.loads(samples(api)[0])
     compare_digests(
         f"odd-{api}",
-        ((place, [check_both() for _ in wrong]) for place, wrong in wrong_in_one_place(body)),
+        (
+            (place, [checked_twice(body) for _ in wrong])
+            for body in bodies
+            for place, wrong in wrong_in_one_place(body)
+        ),
     )

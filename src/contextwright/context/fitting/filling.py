@@ -74,7 +74,7 @@ def asked(attempt: Attempt, room: int, kept: frozenset[int]) -> Attempt:
     for section in relaxed.sections:
         if not section.share:
             continue
-        tokens = max(room * section.share // shares, 0)
+        tokens = room * section.share // shares
         shares -= section.share
         if tokens < SMALLEST:
             changes.append(Change("loss.section", section.name, "no room in the budget"))
