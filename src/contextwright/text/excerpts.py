@@ -71,7 +71,7 @@ def digest(lines: Sequence[Line], longest: int) -> list[Line]:
     stretches of time take turns, and nothing is repeated. The result can be digested again together
     with newer lines, so a digest grows without its sources.
     """
-    lines = [line for line in lines if not line.text.isspace() and line.text]
+    lines = [line for line in lines if line.text.strip()]
     if sum(line.size for line in lines) <= longest:
         return [in_one_line(line) for line in lines]
     sentences = cut_up(lines)

@@ -10,7 +10,7 @@ import pytest
 import contextwright as cw
 from contextwright import models
 from contextwright.cli.chat.command import questions, respond
-from contextwright.cli.chat.session import Session
+from contextwright.cli.chat.session import PAGE, Session
 from contextwright.cli.requests.snapshots import RequestTask
 from contextwright.context import recipe_files
 from golden_files import compare
@@ -77,5 +77,9 @@ def test_all_that_a_talk_prints(
                 respond(session, "/exit", [])
             session.chat = store.conversation("lunch")
             assert questions(session) == ["Risotto or soup?"]
+            for number in range(PAGE):
+                session.chat.add([cw.user(f"Question {number}"), cw.assistant("Answer")])
+            length = len(session.chat)
+            assert [one.seq for one in session.newest_first()] == [*range(length, 0, -1)]
     lasting = re.sub(r"\d{4}-\d\d-\d\d|\d+\.\d s", "TIME", "\n".join(told))
     compare("chat-commands", lasting)

@@ -180,7 +180,7 @@ def unpacked(data: Any, reader: Reader) -> Object:
             reader.repair("loss.setting", f"config.{key}", "a setting of the SDK only")
         else:
             generation[name] = value
-    return {**body, "generationConfig": generation} if generation else body
+    return {**body, "generationConfig": generation}
 
 
 def read_spelling(data: Object, shape: type[Any], reader: Reader) -> Object:

@@ -34,22 +34,35 @@ class Decoder:
 
     def __init__(self) -> None:
         self.inner: Lines | JsonValues | None = None
+        self.error: ParseError | None = None
 
     def feed(self, piece: bytes) -> list[Any]:
         """Return the values that this piece completes.
 
         Raises:
-            ParseError: an event is not JSON.
+            ParseError: an event is not JSON. The values before it are returned first, so that the
+                error may come with the next piece, or at the end.
         """
+        if self.error is not None:
+            raise self.error
         if self.inner is None:
             piece = piece.lstrip()
             if not piece:
                 return []
             self.inner = JsonValues() if piece[:1] in (b"[", b"{") else Lines()
-        return self.inner.feed(piece)
+        found: list[Any] = []
+        try:
+            self.inner.feed(piece, found)
+        except ParseError as error:
+            if not found:
+                raise
+            self.error = error
+        return found
 
     def close(self) -> list[Any]:
         """Return the last value, if the stream ended without a closing line."""
+        if self.error is not None:
+            raise self.error
         return self.inner.close() if self.inner is not None else []
 
 
@@ -61,14 +74,12 @@ class Lines:
         self.data: list[bytes] = []
         self.after_return = False
 
-    def feed(self, piece: bytes) -> list[Any]:
-        if self.after_return and piece[:1] == b"\n":
-            piece = piece[1:]
-            self.after_return = False
+    def feed(self, piece: bytes, found: list[Any]) -> None:
         if not piece:
-            return []
+            return
+        if self.after_return:
+            piece = piece.removeprefix(b"\n")
         self.after_return = piece.endswith(b"\r")
-        found: list[Any] = []
         if not self.line and not self.data and b"\r" not in piece:
             piece = piece[self.take_plain(piece, found) :]
         *ended, rest = LINE_END.split(piece) if b"\r" in piece else piece.split(b"\n")
@@ -80,7 +91,6 @@ class Lines:
                 self.take(line, found)
         if rest:
             self.line.append(rest)
-        return found
 
     def take_plain(self, piece: bytes, found: list[Any]) -> int:
         """Read the events that have one line of data and perhaps a name; return where they end."""
@@ -121,8 +131,7 @@ class JsonValues:
         self.escaped = False
         self.begun = False
 
-    def feed(self, piece: bytes) -> list[Any]:
-        found: list[Any] = []
+    def feed(self, piece: bytes, found: list[Any]) -> None:
         start = 0
         if not self.begun:
             self.begun = True
@@ -147,7 +156,6 @@ class JsonValues:
                     start = mark + 1
         if start < len(piece):
             self.pieces.append(piece[start:])
-        return found
 
     def next_mark(self, piece: bytes, at: int) -> int | None:
         """Return the next byte that opens or closes something; skip escaped characters."""

@@ -170,7 +170,7 @@ class CharacterMap:
 
     def _longest_match(self, data: bytes, start: int) -> tuple[int, bytes]:
         """Return how many bytes have a normal form, and that; a character as it is if none has."""
-        units, form, length = self._units, -1, 0
+        units, form, length = self._units, -1, 1
         place = offset_of(units[0])
         for stop in range(start, len(data)):
             place ^= data[stop]
@@ -182,7 +182,6 @@ class CharacterMap:
                 form, length = units[place] & 0x7FFFFFFF, stop + 1 - start
         if form >= 0:
             return length, self._forms[form : self._forms.index(0, form)]
-        length = 1
         while start + length < len(data) and data[start + length] & 0xC0 == 0x80:
             length += 1
         return length, data[start : start + length]
