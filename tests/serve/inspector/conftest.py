@@ -11,7 +11,7 @@ from serve.api.client import Client, served
 from serve.inspector.pages import Inspector, patient
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     """The system's Chromium; in CI `test_chromium_is_there` fails without one.
 
@@ -34,17 +34,28 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
         yield client
 
 
+@pytest.fixture(scope="package")
+def tab(browser: Browser) -> Iterator[Page]:
+    """One tab for all tests: a new one costs more than what most tests do in it."""
+    with browser.new_context() as context:
+        yield patient(context.new_page())
+
+
 @pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    """A page of 1,280 by 900; whatever it complains about fails the test."""
-    with browser.new_context(viewport={"width": 1280, "height": 900}) as context:
-        page = patient(context.new_page())
-        complaints: list[str] = []
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("console", lambda said: complaints.append(said.text))
-        yield page
-        # An answer that is refused is the page's own business; it says so in words.
-        assert [one for one in complaints if "the server responded" not in one] == []
+def page(tab: Page, client: Client) -> Iterator[Page]:
+    """The tab as if it were new, 1,280 by 900; whatever it complains about fails the test."""
+    # A page of the same origin, because for any other the browser starts a process of its own.
+    tab.goto(f"{client.gateway.address}/inspector/icon.svg")
+    tab.evaluate("localStorage.clear(), sessionStorage.clear()")
+    tab.context.clear_permissions()
+    tab.emulate_media(color_scheme="light")
+    tab.set_viewport_size({"width": 1280, "height": 900})
+    complaints: list[str] = []
+    tab.on("pageerror", lambda error: complaints.append(str(error)))
+    tab.on("console", lambda said: complaints.append(said.text))
+    yield tab
+    # An answer that is refused is the page's own business; it says so in words.
+    assert [one for one in complaints if "the server responded" not in one] == []
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ def compared(page: Page, kind: str, value: str) -> None:
     ("kind", "value"),
     [
         ("at", "3"),
-        ("model", "gpt-4o"),
+        pytest.param("model", "gpt-4o", marks=pytest.mark.slow),
         pytest.param("recipe", "port42", marks=pytest.mark.slow),
         pytest.param("budget", "4000", marks=pytest.mark.slow),
         pytest.param("format", "gemini", marks=pytest.mark.slow),

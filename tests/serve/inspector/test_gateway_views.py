@@ -60,7 +60,12 @@ def test_a_session_is_a_waterfall_with_running_totals(inspector: Inspector) -> N
 
 
 @pytest.mark.parametrize(
-    ("kind", "words"), [("curl", "curl "), ("python", "urllib"), ("test", "def test_request_1")]
+    ("kind", "words"),
+    [
+        ("curl", "curl "),
+        pytest.param("python", "urllib", marks=pytest.mark.slow),
+        pytest.param("test", "def test_request_1", marks=pytest.mark.slow),
+    ],
 )
 def test_a_request_becomes_a_program(inspector: Inspector, kind: str, words: str) -> None:
     page = inspector.open("r/1")

@@ -8,7 +8,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 import contextwright as cw
 from contextwright.serve.api.routes import OPERATIONS
@@ -16,7 +16,7 @@ from contextwright.serve.http.api import PREFIX
 from contextwright.serve.inspector import PAGE
 from serve.api.client import ID, PAYLOAD, Client, filled, recorded
 from serve.gateways import TOKEN
-from serve.inspector.pages import BUDGET, MODEL, Inspector, number, patient
+from serve.inspector.pages import BUDGET, MODEL, Inspector, number
 
 
 @pytest.mark.skipif("CI" not in os.environ, reason="only in CI a browser is a must")
@@ -214,18 +214,14 @@ def test_nothing_scrolls_sideways(inspector: Inspector, width: int) -> None:
         pytest.param("dark", 1280, marks=pytest.mark.slow),
     ],
 )
-def test_axe_finds_nothing(browser: Browser, client: Client, scheme: str, width: int) -> None:
-    with browser.new_context(
-        viewport={"width": width, "height": 844},
-        color_scheme="dark" if scheme == "dark" else "light",
-        bypass_csp=True,
-    ) as context:
-        inspector = Inspector(patient(context.new_page()), client)
-        for view in ("", "requests", "r/1", "recall?q=soup"):
-            page = inspector.open(view)
-            expect(page.locator("h1")).to_be_visible()
-            assert faults(page) == [], view
-        assert faults(inspector.flight(ID, model=MODEL, budget=BUDGET, message=3)) == []
+def test_axe_finds_nothing(inspector: Inspector, scheme: str, width: int) -> None:
+    inspector.page.set_viewport_size({"width": width, "height": 844})
+    inspector.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+    for view in ("", "requests", "r/1", "recall?q=soup"):
+        page = inspector.open(view)
+        expect(page.locator("h1")).to_be_visible()
+        assert faults(page) == [], view
+    assert faults(inspector.flight(ID, model=MODEL, budget=BUDGET, message=3)) == []
 
 
 def faults(page: Page) -> list[str]:
