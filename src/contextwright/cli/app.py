@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Annotated, Any
 
 import typer
@@ -63,16 +64,7 @@ class LazyGroup(TyperGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Load a command."""
         command = commands.find(cmd_name)
-        if command is None:
-            return None
-        single = typer.Typer(
-            add_completion=False,
-            pretty_exceptions_enable=False,
-            rich_markup_mode=None,
-            context_settings=CONTEXT,
-        )
-        single.command(cmd_name, cls=LazyCommand)(commands.load(command))
-        return get_command(single)
+        return None if command is None else loaded(cmd_name, command)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the commands by task, without loading them."""
@@ -91,6 +83,19 @@ class LazyGroup(TyperGroup):
             if name.startswith(incomplete)
         ]
         return [*found, *options]
+
+
+@cache
+def loaded(name: str, command: commands.Command) -> Any:
+    """Return a command that can be called any number of times."""
+    single = typer.Typer(
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        context_settings=CONTEXT,
+    )
+    single.command(name, cls=LazyCommand)(commands.load(command))
+    return get_command(single)
 
 
 app = typer.Typer(
