@@ -334,7 +334,10 @@ def test_they_are_put_back_after_a_restart(place: str, upstream: str) -> None:
 
 
 @UPSTREAMS
-def test_another_gateway_puts_them_back_at_once(place: str, upstream: str) -> None:
+def test_another_gateway_puts_them_back_at_once(
+    place: str, upstream: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vaults, "PATIENCE", 60)  # a machine may be busy
     with serving() as server, cw.Store(place) as here, cw.Store(place) as there:
         server.answers = [signing(server)]
         settings = settings_for(upstream, server)
