@@ -68,7 +68,8 @@ class Databases:
     def create(self, template: str = "template1") -> str:
         """The name of a new database."""
         name = f"{self.worker}_{next(self.numbers)}"
-        make = SQL("CREATE DATABASE {} TEMPLATE {}")
+        # Its other strategy writes every page to a log as well, which takes twice as long.
+        make = SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY")
         self.session.execute(make.format(Identifier(name), Identifier(template)))
         return name
 

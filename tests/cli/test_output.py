@@ -171,7 +171,14 @@ def test_installed_commands(name: str) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, b"2 tokens (exact)\n", b"")
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-16"])
+@pytest.mark.parametrize(
+    "encoding",
+    [
+        "ascii",
+        pytest.param("latin-1", marks=pytest.mark.slow),
+        pytest.param("utf-16", marks=pytest.mark.slow),
+    ],
+)
 def test_help_is_utf_8_whatever_the_locale(encoding: str) -> None:
     environment = {**os.environ, "PYTHONIOENCODING": encoding}
     for arguments in (["serve", "--help"], ["serve", "--ports…"]):

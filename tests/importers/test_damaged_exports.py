@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import re
+import shutil
 import zipfile
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -119,7 +120,10 @@ def written(stream: io.TextIOWrapper) -> str:
 @examples(BODY)
 @given(data=st.data())
 def test_a_damaged_file(
-    source: str, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+    source: str,
+    data: st.DataObject,
+    empty_store: Path,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     kind, value = SOURCES[source]
     whole = encoded(kind, data.draw(altered(value)))
@@ -128,7 +132,7 @@ def test_a_damaged_file(
     file = folder / f"file.{kind}"
     file.write_bytes(damage(whole, data.draw(st.integers(0, len(whole)))))
     options = data.draw(st.sampled_from(((), ("--format", source), ("--replace-invalid",))))
-    store = ("--store", str(folder / "store.db"))
+    store = ("--store", str(shutil.copy(empty_store, folder / "store.db")))
     arguments = ("import", str(file), *options, *store, "--json")
     code, out, err = outcome(*arguments)
     assert not RAW.search(err)

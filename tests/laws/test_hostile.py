@@ -32,6 +32,7 @@ PLACES = (
     "tool arguments", "tool result", "tool error", "reply excerpt", "reply name", "media name",
     "memory",
 )  # fmt: skip
+LETTER = re.compile(r"[^\W_]")
 MARKDOWN = MarkdownIt("commonmark")
 MARKS = ("[RESPOND]", "[REPLY TO THIS]", "[meta]", "[Image", "[Relevance: ", "**Name**", "```",
     "[INST]", "[/INST]", "[TOOL_CALLS]", "<<SYS>>", "[SYSTEM_PROMPT]", "<_user>", "]~b]", "[e~[",
@@ -69,7 +70,7 @@ def chat(words: str, *places: str) -> list[cw.Message]:
 
 def spoken(words: str) -> str:
     """The words; where there are none to be seen, some before them: blank messages are left out."""
-    return words if any(letter.isalnum() for letter in words) else f"so {words}"
+    return words if LETTER.search(words) else f"so {words}"
 
 
 class Everything:
