@@ -1,14 +1,13 @@
 """A real browser, and a store that it is shown."""
 
 import os
-import shutil
 from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from serve.api.client import Client, served
-from serve.inspector.pages import Inspector, patient
+from serve.inspector.pages import NO_CHROMIUM, Inspector, chromium, patient
 
 
 @pytest.fixture(scope="package")
@@ -17,9 +16,9 @@ def browser() -> Iterator[Browser]:
 
     Playwright's event loop stays in this thread as long as it is open, and other tests have theirs.
     """
-    path = shutil.which("chromium") or shutil.which("chromium-browser")
+    path = chromium()
     if path is None:
-        pytest.skip("no Chromium here; Debian has it as the package chromium")
+        pytest.skip(NO_CHROMIUM)
     # As root, Chromium has no sandbox of its own.
     arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_playwright() as playwright:

@@ -1,6 +1,7 @@
 """The inspector as a person uses it."""
 
 import re
+import shutil
 from typing import NamedTuple
 from urllib.parse import quote, urlencode
 
@@ -17,7 +18,14 @@ BUDGET = 1_200
 """So few tokens that the conversation of twelve rounds is cut, and its cache broken."""
 MODEL = "claude-sonnet-5-5"
 
+NO_CHROMIUM = "no Chromium here; Debian has it as the package chromium"
+
 expect.set_options(timeout=PATIENCE)
+
+
+def chromium() -> str | None:
+    """The path of the system's Chromium."""
+    return shutil.which("chromium") or shutil.which("chromium-browser")
 
 
 def patient(page: Page) -> Page:
