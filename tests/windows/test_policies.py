@@ -176,7 +176,7 @@ def partly_loaded(messages: list[cw.Message], head: int, tail: int) -> Log:
         log.add_apart(index, messages[index], since=0, begin=whole.begin(index))
     log.begin_at(start, whole.begin(start))
     for index in range(start, len(messages)):
-        log.append(messages[index], end=whole.begin(index + 1))
+        log.append(messages[index], since=0, end=whole.begin(index + 1))
     log.task = whole.task
     return log
 

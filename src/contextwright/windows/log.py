@@ -161,7 +161,7 @@ class Log:
                 holders.append((index, message, 0))
         self.exchanges.extend(holders)
 
-    def append(self, message: Message, *, since: int | None = 0, end: int) -> None:
+    def append(self, message: Message, *, since: int | None, end: int) -> None:
         """Add one message, which ends at `end` on the ruler.
 
         `since` is the first message whose calls it can answer; None if it answers none.
