@@ -151,5 +151,35 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "if id not in called or id in answered:",
         "In becomes NotIn",
     ): "the survey finds no request with results in order, which the rules then find in order",
+    (
+        "store/contexts/build.py",
+        "if known.history.fits(format, model, recipe) and known.needs.holds(needs):",
+        "And becomes Or",
+    ): "a build prices a history of another model again, and loads what is missing",
+    (
+        "tokens/tokenizers.py",
+        "if length <= SHORT:",
+        "LtE becomes Lt",
+    ): "the longest of the short texts is counted each time",
+    (
+        "recall/vectors/pieces.py",
+        "if not found or found[0][0] > start + 1:",
+        "Add becomes Sub",
+    ): "an unknown character is less likely than any piece, so that none is taken for one",
+    (
+        "formats/anthropic/size.py",
+        "if excess <= 0:",
+        "LtE becomes Lt",
+    ): "nothing is too much, so that every block is kept",
+    (
+        "serve/recording/outcome.py",
+        "return value if hidden == told else decoder(type(value)).decode(hidden)",
+        "the condition is always false",
+    ): "a value that holds no key is written and read again",
+    (
+        "store/engines/sqlite_connection.py",
+        "self.database.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)",
+        "1 becomes 2",
+    ): "any number but 0 turns it on",
 }
 """Why, for the file, the line and the fault of each; no other line of the file is the same."""

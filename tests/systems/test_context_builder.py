@@ -3,6 +3,7 @@
 import asyncio
 from pathlib import Path
 from time import process_time
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -50,6 +51,8 @@ def test_the_same_from_messages_a_conversation_a_body_and_a_history() -> None:
     assert builder.build(iter(conversation.messages)) == BUILT
     assert builder.build({"model": "gpt-4o", "messages": BUILT[1:]}) == BUILT
     assert builder.build(BUILT[1:]) == BUILT
+    assert builder.build([MappingProxyType(row) for row in BUILT[1:]]) == BUILT
+    assert builder.build(MappingProxyType({"messages": BUILT[1:]})) == BUILT
     history = builder.history(conversation.messages[:3])
     assert builder.build(history) == BUILT[:4]
     history.extend(conversation.messages[3:])
