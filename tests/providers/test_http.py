@@ -94,6 +94,55 @@ def test_a_break_hands_over_what_came_first() -> None:
     assert b"two" in b"".join(pieces)
 
 
+class Closing(threading.Thread):
+    """A host that answers once on each connection, and closes it after the next request came.
+
+    It is what a request meets that crosses the end of an idle connection on the way.
+    """
+
+    def __init__(self, listener: socket.socket) -> None:
+        super().__init__(daemon=True)
+        self.listener, self.bodies = listener, list[bytes]()
+
+    def run(self) -> None:
+        while True:
+            try:
+                connection, _ = self.listener.accept()
+            except OSError:
+                return
+            with connection:
+                self.bodies.append(connection.recv(100_000)[-1:])
+                connection.sendall(b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\nx")
+                connection.recv(100_000)
+
+
+def test_a_request_that_meets_the_end_of_an_idle_connection_is_sent_again() -> None:
+    async def run(address: str) -> list[int]:
+        found: list[int] = []
+        async with HttpClient() as client:
+            for body in (b"1", b"2", b"3"):
+                response = await client.open(address, {}, body)
+                [_] = [piece async for piece in response.chunks()]
+                found.append(response.status)
+        return found
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        host = Closing(listener)
+        host.start()
+        found = asyncio.run(run(f"http://127.0.0.1:{listener.getsockname()[1]}"))
+    assert (found, host.bodies) == ([200, 200, 200], [b"1", b"2", b"3"])
+
+
+def test_a_new_connection_that_is_closed_is_an_error() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=lambda: listener.accept()[0].close())
+        thread.start()
+        with pytest.raises(ProviderError) as caught:
+            fetch(f"http://127.0.0.1:{listener.getsockname()[1]}")
+        thread.join()
+    assert caught.value.kind == "connection"
+
+
 def test_a_host_that_is_not_there() -> None:
     with pytest.raises(ProviderError) as caught:
         fetch("http://127.0.0.1:1")

@@ -109,35 +109,48 @@ class HttpClient:
     ) -> HttpResponse:
         """Send a request; return when the status and the headers have arrived.
 
-        Cancelling the call, or closing the response, ends the request at the host.
+        Cancelling the call, or closing the response, ends the request at the host. A request that
+        meets a connection which the host is just closing, because it was idle, is sent again.
 
         Raises:
             ProviderError: the host cannot be reached, of the kind `connection`.
         """
         client = require_aiohttp()
-        session = self._session
-        if session is None:
-            connect, read = self.timeouts
-            timeout = client.ClientTimeout(total=None, sock_connect=connect, sock_read=read)
-            session = self._session = client.ClientSession(
-                timeout=timeout,
-                auto_decompress=self.decompress,
-                cookie_jar=client.DummyCookieJar(),
-                skip_auto_headers=() if self.decompress else ADDED,
-            )
-        try:
-            response = await session.request(
-                method,
-                url,
-                data=body,
-                headers=headers,
-                allow_redirects=False,
-                ssl=self.ssl_context or True,
-                proxy=self._proxy_for(url),
-            )
-        except (client.ClientError, TimeoutError, OSError) as error:
-            raise broken(error) from None
-        return HttpResponse(response)
+        if self._session is None:
+            self._session = self._new_session()
+        while True:
+            was_used: list[bool] = []
+            try:
+                response = await self._session.request(
+                    method,
+                    url,
+                    data=body,
+                    headers=headers,
+                    allow_redirects=False,
+                    ssl=self.ssl_context or True,
+                    proxy=self._proxy_for(url),
+                    trace_request_ctx=was_used,
+                )
+            except (client.ServerDisconnectedError, client.ClientOSError) as error:
+                if not was_used:
+                    raise broken(error) from None
+            except (client.ClientError, TimeoutError, OSError) as error:
+                raise broken(error) from None
+            else:
+                return HttpResponse(response)
+
+    def _new_session(self) -> aiohttp.ClientSession:
+        client = require_aiohttp()
+        connect, read = self.timeouts
+        trace = client.TraceConfig()
+        trace.on_connection_reuseconn.append(note_use)
+        return client.ClientSession(
+            timeout=client.ClientTimeout(total=None, sock_connect=connect, sock_read=read),
+            auto_decompress=self.decompress,
+            cookie_jar=client.DummyCookieJar(),
+            skip_auto_headers=() if self.decompress else ADDED,
+            trace_configs=[trace],
+        )
 
     def _proxy_for(self, url: str) -> str | None:
         """Return the proxy that the environment names for a host, looked up once.
@@ -164,6 +177,11 @@ class HttpClient:
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
+
+
+async def note_use(_: object, trace: Any, __: object) -> None:
+    """Note that a request goes over a connection that others have used before it."""
+    trace.trace_request_ctx.append(True)
 
 
 def end_with_connection(response: aiohttp.ClientResponse) -> None:

@@ -134,11 +134,12 @@ class Recorder:
         for (passage, ended), error in zip(steps, errors, strict=True):
             if not passage.begun.done():
                 passage.begun.set_result(None)
-            if ended:
-                self.release(passage.held_bytes)
+            if not ended:
+                continue  # what could not be noted is written with its end
+            self.release(passage.held_bytes)
             if error:
                 self._unrecorded(error)
-            elif ended:
+            else:
                 self.metrics.add(passage.record)
 
     def _unrecorded(self, reason: str) -> None:
