@@ -195,7 +195,8 @@ def prompt_bytes(payload: dict[str, Any]) -> bytes:
 def plainly_spelt(payload: dict[str, Any]) -> dict[str, Any]:
     """Return the request with a lone text in each turn as a string: both spellings are one prompt.
 
-    Claude Code writes a turn as a block while a cache mark stands on it, and as a string after.
+    Claude Code writes a turn as a block while a cache mark stands on it, and as a string after;
+    LiteLLM does so with the result of a tool.
     """
     payload = in_turns(payload)
     turns = {field: payload[field] for field in PLAIN_TURNS if is_list(payload.get(field))}
@@ -217,12 +218,20 @@ def with_plain_text(turn: Any) -> Any:
     if turn.get("type") == "message":  # of an item, and the default
         turn = {name: value for name, value in turn.items() if name != "type"}
     blocks = turn.get("content")
+    if is_list(blocks) and any(map(is_result, blocks)):
+        whole = [with_plain_text(block) if is_result(block) else block for block in blocks]
+        return {**turn, "content": whole}
     if not is_list(blocks) or len(blocks) != 1 or not is_object(blocks[0]):
         return turn
     block = blocks[0]
     if block.get("type") not in PLAIN_BLOCKS or block.keys() - {"type", "text", *CACHE_MARKS}:
         return turn
     return {**turn, "content": block.get("text")}
+
+
+def is_result(block: Any) -> bool:
+    """Whether a block is the result of a tool, in formats that have them in turns."""
+    return is_object(block) and block.get("type") == "tool_result"
 
 
 def shared_units(units: Sequence[Unit], others: Sequence[Unit]) -> int:

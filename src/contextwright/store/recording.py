@@ -121,7 +121,6 @@ class RequestLog:
         self.state, self.process = state, process
         self.recent = LruCache[int, Recent](MAX_RECENT_BYTES)
         self.newest = LruCache[tuple[str, ...], int](MAX_LINES)
-        """The last finished request of each line."""
         """The last finished request of each client, session and model."""
         self.pricers = Pricers()
         self.compact: set[int] = set()
@@ -369,7 +368,7 @@ def reason_of(found: Place, count: int) -> ForkReason:
 
 
 def explained(comparison: Comparison, fork: RecordedFork | None) -> Comparison:
-    """Return a comparison that names what the client did as the cause."""
-    if fork is None or comparison.first_difference is None:
+    """Return a comparison that names what the client did as the cause of a turn that changed."""
+    if fork is None or comparison.cause != f"{comparison.first_difference} changed":
         return comparison
     return replace(comparison, cause=CAUSES[fork.reason])

@@ -20,7 +20,7 @@ from contextwright.store import RecordedRequest, RequestBodies
 from contextwright.store.requests import RecordedFork
 from contextwright.text.json import decode_json
 from providers.standin import KEY, BreakOff, Dribble, Request, StandIn, said, serving
-from serve.claude_code import MODEL, ClaudeCode, PromptCache
+from serve.claude_code import MODEL, TOOLS, ClaudeCode, PromptCache
 from serve.gateways import TOKEN, Running, running
 from serve.test_bodies import PACKERS
 from serve.test_relay import ANSWER, UPSTREAMS, upstream
@@ -112,6 +112,8 @@ def test_a_rewind_an_edit_and_a_compaction_are_forks(place: str) -> None:
             client.messages = []
             client.ask("A summary of it all.")
             client.ask("And on?")
+            client.messages[2]["content"][0]["text"] = "Edited, and with other tools."
+            client.ask("With what?", tools=TOOLS[:1])
             ClaudeCode(gateway.address).ask("A title?", tools=[])
             ClaudeCode(gateway.address, "another").ask("One?")
         records = store.requests()[::-1]
@@ -124,7 +126,8 @@ def test_a_rewind_an_edit_and_a_compaction_are_forks(place: str) -> None:
             (f"{name}~6", RecordedFork(name, 3, "edit")),
             (f"{name}~7", RecordedFork(f"{name}~6", 0, "compaction")),
             (f"{name}~7", None),
-            (f"{name}~9", None),
+            (f"{name}~9", RecordedFork(f"{name}~7", 3, "edit")),
+            (f"{name}~10", None),
             ("claude-code/another", None),
         ]
         assert texts(store, name)[-4:] == ["Two?", "Answer 1.", "Three?", "Answer 2."]
@@ -135,6 +138,7 @@ def test_a_rewind_an_edit_and_a_compaction_are_forks(place: str) -> None:
         assert causes[3] == "the client went back to an earlier message"
         assert causes[5] == "the client changed an earlier message"
         assert causes[6] == "the client compacted the history"
+        assert causes[8] == "the tool list changed"  # before what was edited
         assert causes[2] == causes[4] == causes[7] == "nothing changed, only added"
 
 
