@@ -17,6 +17,7 @@ def test_every_program_gets_the_addresses(tmp_path: Path) -> None:
     assert environment["ANTHROPIC_BASE_URL"] == ADDRESS
     assert environment["OPENAI_BASE_URL"] == f"{ADDRESS}/v1"
     assert environment["GOOGLE_GEMINI_BASE_URL"] == ADDRESS
+    assert environment["GEMINI_API_BASE"] == f"{ADDRESS}/v1beta"
     assert environment["NO_PROXY"] == "a,127.0.0.1,localhost"
 
 
@@ -29,6 +30,11 @@ def test_opencode_is_told_by_a_configuration(tmp_path: Path) -> None:
     _, environment = launch(["opencode"], ADDRESS, {}, tmp_path)
     told = json.loads(environment["OPENCODE_CONFIG_CONTENT"])
     assert told["provider"]["google"]["options"]["baseURL"] == f"{ADDRESS}/v1beta"
+
+
+def test_shell_gpt_is_told_by_a_variable_of_its_own(tmp_path: Path) -> None:
+    assert launch(["sgpt"], ADDRESS, {}, tmp_path).environment["API_BASE_URL"] == f"{ADDRESS}/v1"
+    assert "API_BASE_URL" not in launch(["other"], ADDRESS, {}, tmp_path).environment
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs symbolic links")
@@ -57,3 +63,5 @@ def test_requests_go_where_they_would_have_gone() -> None:
     assert chat.host("openai-chat").base_url == "http://other/v1"
     assert gemini.host("gemini").base_url == "http://third/v1beta"
     assert settings.route_for("any", "anthropic").base_url is None
+    [_, _, other, *_] = passing_settings({"GEMINI_API_BASE": "http://third/v1beta"}).routes
+    assert (other.api, other.base_url) == ("gemini", "http://third/v1beta")

@@ -17,10 +17,11 @@ __all__ = ["Launch", "launch", "passing_settings"]
 
 VARIABLES = {
     "ANTHROPIC_BASE_URL": "{address}",  # Claude Code, Anthropic's SDKs, llm-anthropic
-    "ANTHROPIC_API_BASE": "{address}",  # aider, LiteLLM
+    "ANTHROPIC_API_BASE": "{address}",  # aider, mini-swe-agent, LiteLLM
     "GOOGLE_GEMINI_BASE_URL": "{address}",  # Gemini CLI, Google's SDKs
-    "OPENAI_BASE_URL": "{address}/v1",  # OpenAI's SDKs, Qwen Code, llm
-    "OPENAI_API_BASE": "{address}/v1",  # aider, LiteLLM
+    "GEMINI_API_BASE": "{address}/v1beta",  # aider, mini-swe-agent, LiteLLM
+    "OPENAI_BASE_URL": "{address}/v1",  # OpenAI's SDKs, Qwen Code, llm, gptme
+    "OPENAI_API_BASE": "{address}/v1",  # aider, mini-swe-agent, LiteLLM
 }
 """What every program is given; those that know a variable take it."""
 NO_PROXY = ("NO_PROXY", "no_proxy")
@@ -63,6 +64,7 @@ PROGRAMS = (
             }
         },
     ),
+    Program(names=("sgpt",), environment={"API_BASE_URL": "{address}/v1"}),
     Program(
         names=("pi",),
         settings=Settings(
@@ -81,12 +83,12 @@ PROGRAMS = (
 )
 
 UPSTREAMS = {
-    "anthropic": ("anthropic", ("ANTHROPIC_BASE_URL", "ANTHROPIC_API_BASE"), ""),
-    "gemini": ("gemini", ("GOOGLE_GEMINI_BASE_URL",), "/v1beta"),
-    "openai-chat": ("openai", ("OPENAI_BASE_URL", "OPENAI_API_BASE"), ""),
-    "openai-responses": ("openai", ("OPENAI_BASE_URL", "OPENAI_API_BASE"), ""),
+    "anthropic": ("anthropic", {"ANTHROPIC_BASE_URL": "", "ANTHROPIC_API_BASE": ""}),
+    "gemini": ("gemini", {"GOOGLE_GEMINI_BASE_URL": "/v1beta", "GEMINI_API_BASE": ""}),
+    "openai-chat": ("openai", {"OPENAI_BASE_URL": "", "OPENAI_API_BASE": ""}),
+    "openai-responses": ("openai", {"OPENAI_BASE_URL": "", "OPENAI_API_BASE": ""}),
 }
-"""For each API: its provider, variables with another address, and what is added to that."""
+"""For each API: its provider, and variables with another address and what is added to that."""
 
 
 class Launch(NamedTuple):
@@ -112,7 +114,8 @@ def launch(
     name = PurePath(command[0]).name
     program = next((one for one in PROGRAMS if name in one.names), Program(names=()))
     for variable, value in program.environment.items():
-        given[variable] = json.dumps(filled(value, address))
+        told = filled(value, address)
+        given[variable] = told if isinstance(told, str) else json.dumps(told)
     if program.settings is not None:
         write_settings(program.settings, address, given, folder)
     arguments = [filled(argument, address) for argument in program.arguments]
@@ -157,8 +160,12 @@ def passing_settings(environment: Mapping[str, str]) -> GatewaySettings:
     A variable that names another address for a provider is followed.
     """
     routes = [Route(ECHO, ECHO)]
-    for api, (upstream, variables, ending) in UPSTREAMS.items():
-        named = next((environment[name] for name in variables if environment.get(name)), None)
-        base = None if named is None else named.rstrip("/") + ending
+    for api, (upstream, variables) in UPSTREAMS.items():
+        named = (
+            environment[name].rstrip("/") + ending
+            for name, ending in variables.items()
+            if environment.get(name)
+        )
+        base = next(named, None)
         routes.append(Route("*", upstream, api=api, base_url=base))
     return GatewaySettings(tuple(routes))

@@ -35,9 +35,13 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "agents": ("openai-agents==0.24.0",),
     "llm": ("llm==0.36",),
     "aider": ("aider-chat==0.86.2",),
+    "mini": ("mini-swe-agent==2.4.6", "mcp==2.3.0"),
+    "gptme": ("gptme==0.35.1",),
+    "sgpt": ("shell-gpt==1.5.1", "click==8.1.8"),
     "qwen": ("@qwen-code/qwen-code@0.24.4",),
 }
-IN_PYTHON = ("langchain", "agents", "llm", "aider")
+"""With what some of them import, and do not name."""
+IN_PYTHON = ("langchain", "agents", "llm", "aider", "mini", "gptme", "sgpt")
 SECONDS = 600
 """How long one client may take."""
 

@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from msgspec.structs import replace
 
 import contextwright as cw
+from contextwright.formats.replies.events import Usage
 from providers.standin import KEY, said, serving
 from serve.clients.cell import SECONDS, clients_folder
 
@@ -16,38 +18,46 @@ ANSWER = "Everything is well."
 
 
 class Program(NamedTuple):
-    """A program that asks one question."""
+    """A program that asks one question; one that ends only by its tool is given a call of it."""
 
     package: str
     command: tuple[str, ...]
     client: str
     """How it calls itself."""
+    tool: str = ""
 
 
+AIDER = (
+    *("--no-git", "--yes-always", "--no-pretty", "--no-check-update", "--no-show-release-notes"),
+    *("--no-show-model-warnings", "--analytics-disable", "--no-gitignore"),
+    *("--message", "How are you?"),
+)
+MINI = ("--yolo", "--exit-immediately", "--cost-limit", "0", "--task", "How are you?")
+LAST = f"echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT; echo {ANSWER}"
 PROGRAMS = (
     Program("llm", ("llm", "--no-log", "-m", "gpt-4o-mini", "How are you?"), "openai"),
     Program("qwen", ("qwen", "--auth-type", "openai", "-y", "-p", "How are you?"), "qwen-code"),
-    Program(
-        "aider",
-        (
-            *("aider", "--model", "openai/gpt-4o", "--no-git", "--yes-always", "--no-pretty"),
-            *("--no-check-update", "--no-show-release-notes", "--no-show-model-warnings"),
-            *("--analytics-disable", "--no-gitignore", "--message", "How are you?"),
-        ),
-        "openai",
-    ),
+    Program("aider", ("aider", "--model", "openai/gpt-4o", *AIDER), "openai"),
+    Program("aider", ("aider", "--model", "anthropic/claude-sonnet-4-5", *AIDER), "litellm"),
+    Program("aider", ("aider", "--model", "gemini/gemini-3.8-flash", *AIDER), "litellm"),
+    Program("mini", ("mini", "-m", "openai/gpt-4o", *MINI), "openai", "bash"),
+    Program("mini", ("mini", "-m", "anthropic/claude-sonnet-4-5", *MINI), "litellm", "bash"),
+    Program("gptme", ("gptme", "-n", "-y", "-m", "openai/gpt-4o", "How are you?"), "openai"),
+    Program("sgpt", ("sgpt", "--no-md", "--no-interaction", "How are you?"), "openai"),
 )
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("program", PROGRAMS, ids=[each.package for each in PROGRAMS])
+@pytest.mark.parametrize("program", PROGRAMS, ids=[" ".join(one.command[:3]) for one in PROGRAMS])
 def test_a_program_is_recorded(program: Program, tmp_path: Path) -> None:
     place = clients_folder() / program.package
     if not place.is_dir():
         pytest.skip(f"{program.package} is not installed; see tests/serve/clients/install.py")
     paths = [place / "bin", *(place / "node_modules" / name for name in (".bin", "node/bin"))]
     store = tmp_path / "store.db"
-    with serving(lambda _: said(ANSWER)) as server:
+    answer = cw.ToolCall(program.tool, {"command": LAST}, "call_1") if program.tool else ANSWER
+    usage = Usage(1_000, 50, cached=600)
+    with serving(replace(said(answer), usage=usage)) as server:
         record = [sys.executable, "-m", "contextwright", "record", "--store", str(store), "--"]
         done = subprocess.run(
             [*record, *program.command],
@@ -56,8 +66,15 @@ def test_a_program_is_recorded(program: Program, tmp_path: Path) -> None:
                 "PATH": os.pathsep.join([*map(str, paths), os.environ["PATH"]]),
                 "HOME": str(tmp_path),
                 "OPENAI_BASE_URL": server.base_url("openai-chat"),
+                "ANTHROPIC_BASE_URL": server.base_url("anthropic"),
+                "GOOGLE_GEMINI_BASE_URL": server.address,
                 "OPENAI_API_KEY": KEY,
+                "ANTHROPIC_API_KEY": KEY,
+                "GEMINI_API_KEY": KEY,
                 "OPENAI_MODEL": "gpt-4o",
+                "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+                "MSWEA_CONFIGURED": "true",
+                "MSWEA_COST_TRACKING": "ignore_errors",
             },
             stdin=subprocess.DEVNULL,
             capture_output=True,

@@ -55,7 +55,8 @@ def record(
     """Run a program and record what it asks models.
 
     Starts a gateway for this program alone, and tells the program of it in the ways that Claude
-    Code, Codex, Gemini CLI, opencode, pi, Qwen Code, aider, llm and the providers' SDKs know.
+    Code, Codex, Gemini CLI, opencode, pi, Qwen Code, aider, mini-swe-agent, gptme, llm, shell-gpt
+    and the providers' SDKs know.
     Requests go on to their provider byte for byte, with the program's own key. When the program
     ends, a table on standard error tells what it used; the exit code is the program's.
     `cw requests` lists the requests.
