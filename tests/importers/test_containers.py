@@ -231,10 +231,35 @@ def test_the_decoder_finds_the_end_that_a_scan_finds(
     assert read(Document) == read(Scanned)
 
 
-def test_lines_and_paths_of_pieces() -> None:
-    data = b'{"a": [\n1,\n2,\n{"b": tru}]}'
-    with pytest.raises(ParseError, match=r"^line 4: a\[2\].b: unexpected 'tru' at column"):
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (
+            b'{"a": [\n1,\n2,\n{"b": tru}]}',
+            "line 4: a[2].b: unexpected 'tru' at column 1 (expected a value)",
+        ),
+        (b"{'a': 1}", "line 1: expected a key in double quotes (was it written whole?)"),
+        (
+            b'{"a": {"b": 1,\n c: 2}}',
+            "line 2: a: expected a key in double quotes (was it written whole?)",
+        ),
+        (b'{"a": 1, "a": 2}', "line 1: a: the key occurs twice (keep one of them)"),
+        (b'{"a" 1}', "line 1: a: expected a colon after the key (was it written whole?)"),
+        (b'{"a": 1', "line 1: a: expected a comma or } (was it written whole?)"),
+        (
+            '{"a": 1}'.encode("utf-16-le"),
+            "line 1: this is not UTF-8 text at column 1 (save it as UTF-8, not UTF-16 or binary)",
+        ),
+        (
+            '["a"]'.encode("utf-32"),
+            "line 1: this is not UTF-8 text at column 1 (save it as UTF-8, not UTF-16 or binary)",
+        ),
+    ],
+)
+def test_lines_and_paths_of_pieces(data: bytes, message: str) -> None:
+    with pytest.raises(ParseError) as raised:
         walked(Document(io.BytesIO(data)))
+    assert str(raised.value) == message
 
 
 def test_a_long_piece_is_refused_before_it_is_held() -> None:

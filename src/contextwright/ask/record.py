@@ -9,10 +9,12 @@ import msgspec
 from msgspec import Struct
 
 from contextwright.context.context import Context
+from contextwright.errors import require
 from contextwright.formats.replies.events import FinishReason, Usage
 from contextwright.formats.replies.reply import ModelReply
 from contextwright.messages.message import Message
 from contextwright.messages.parts import Text, Thinking
+from contextwright.messages.validation import naming_faults_of
 from contextwright.models import Model, Prices
 from contextwright.text.json import convert
 from contextwright.tokens.count import Calibration, count_text
@@ -82,6 +84,7 @@ def written(message: Message) -> str:
 
 def record_of(message: Message) -> StepRecord | None:
     """Return the record of a stored answer; None if it did not come from `ask`."""
+    require(message, Message, "a message")
     try:
         return convert(message.meta.get(NAME), StepRecord)
     except msgspec.ValidationError:
@@ -100,13 +103,16 @@ def calibration_of(messages: Iterable[Message], model: Model, format: str) -> Ca
 
 def price_of(usage: Usage, prices: Prices) -> float | None:
     """Return the price of an answer in US dollars; None if prices are unknown."""
+    require(usage, Usage, "usage")
+    require(prices, Prices, "prices", "those of a Model")
     if prices.input is None or prices.output is None:
         return None
-    read = prices.input if prices.cache_read is None else prices.cache_read
-    write = prices.input if prices.cache_write is None else prices.cache_write
-    fresh = max(usage.input - usage.cached - usage.written, 0)
-    dollars = fresh * prices.input + usage.cached * read + usage.written * write
-    return (dollars + usage.output * prices.output) / MILLION
+    with naming_faults_of(usage, prices):
+        read = prices.input if prices.cache_read is None else prices.cache_read
+        write = prices.input if prices.cache_write is None else prices.cache_write
+        fresh = max(usage.input - usage.cached - usage.written, 0)
+        dollars = fresh * prices.input + usage.cached * read + usage.written * write
+        return (dollars + usage.output * prices.output) / MILLION
 
 
 def most_expensive(context: Context, answer: int) -> float | None:

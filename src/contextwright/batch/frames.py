@@ -7,7 +7,7 @@ from typing import Any
 
 from contextwright.batch.arrow import Array, pa
 from contextwright.batch.engine import daft
-from contextwright.batch.operation import Operation, operation_of
+from contextwright.batch.operation import Operation, operation_of, require_workers
 from contextwright.batch.rows import OUTPUT, transform
 from contextwright.context.recipe import Recipe
 from contextwright.errors import UsageError, shown
@@ -106,10 +106,9 @@ def applied(
     if not isinstance(dataframe, daft.DataFrame):  # pyright: ignore[reportUnnecessaryIsInstance]
         hint = "daft.from_pandas, daft.from_arrow and daft.from_pydict make one"
         raise UsageError(f"not a Daft dataframe: {type(dataframe).__name__}", hint=hint)
-    if workers is not None and workers < 1:
-        raise UsageError(f"{workers} workers", hint="at least 1")
-    for name in (column, id):
-        if name is not None and name not in dataframe.column_names:
+    require_workers(workers)
+    for name in (column,) if id is None else (column, id):
+        if name not in dataframe.column_names:
             hint = f"columns: {', '.join(dataframe.column_names)}"
             raise UsageError(f"there is no column {shown(name)}", hint=hint)
     if operation.file.has_ids and id is None:

@@ -17,6 +17,7 @@ from contextwright.errors import (
     UsageError,
     shown,
 )
+from contextwright.text.fields import Checked
 from contextwright.text.json import encode_json
 
 __all__ = ["Columns", "Piece", "RowBatch", "divide", "read_piece"]
@@ -29,7 +30,7 @@ MIN_PIECE, MAX_PIECE = 2**20, 32 * 2**20
 """A piece is a 64th of the data within these sizes: small enough to share out, and to do again."""
 
 
-class Columns(Struct, frozen=True):
+class Columns(Checked, frozen=True):
     """Which fields of a row, or columns of a table, hold the conversation and its id."""
 
     document: str | None = None

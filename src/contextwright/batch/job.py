@@ -6,7 +6,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import ExitStack
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 from msgspec import Struct
@@ -16,6 +16,7 @@ from contextwright.batch.inputs import Columns, Piece, RowBatch, read_piece
 from contextwright.batch.operation import Operation
 from contextwright.batch.places import FoundFile, Place
 from contextwright.batch.rows import reason, transform
+from contextwright.errors import UsageError, require, shown
 from contextwright.text.json import decode_json, decoder, encode_json
 
 __all__ = ["IDS", "Job", "Record", "work"]
@@ -36,6 +37,14 @@ class Job(Struct, frozen=True, kw_only=True):
     columns: Columns = Columns()
     container: Container = "jsonl"
     shard_bytes: int = 100_000_000
+
+    def __post_init__(self) -> None:
+        require(self.operation, Operation, "operation", "operation_of() makes one")
+        require(self.output, Place, "output", "Place(folder)")
+        require(self.columns, Columns, "columns")
+        if self.container not in get_args(Container):
+            raise UsageError(f"container cannot be {shown(self.container)}", hint="jsonl, parquet")
+        require(self.shard_bytes, int, "shard_bytes")
 
     @property
     def limits(self) -> Limits:

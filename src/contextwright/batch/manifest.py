@@ -13,8 +13,9 @@ from msgspec import Struct
 from contextwright.batch.chunks import Chunk, Shard, join, shards_of
 from contextwright.batch.inputs import Piece, divide
 from contextwright.batch.job import IDS, Job, Record, work
+from contextwright.batch.operation import require_workers
 from contextwright.batch.places import FoundFile, Place, find_files
-from contextwright.errors import UsageError, shown
+from contextwright.errors import UsageError, require, shown
 from contextwright.text.json import decode_json, decoder
 
 __all__ = ["Manifest", "run"]
@@ -62,6 +63,10 @@ def run(
         UsageError: there is no input, no such runner, or the folder has other things in it.
         ContextwrightError: a file cannot be read or written; the finished pieces are kept.
     """
+    require(job, Job, "job")
+    require(runner, str, "runner", "local, ray, or ray://HOST:PORT")
+    require_workers(workers)
+    require(progress, Callable | None, "progress", "pass a function")
     if runner not in ("local", "ray") and not runner.startswith("ray://"):
         raise UsageError(f"unknown runner {shown(runner)}", hint="local, ray, or ray://HOST:PORT")
     job = msgspec.structs.replace(job, output=job.output.absolute())

@@ -13,7 +13,7 @@ from contextwright.batch.targets import Target, find_target
 from contextwright.context.recipe import Recipe
 from contextwright.context.recipe_files import as_recipe
 from contextwright.context.simulation.simulate import simulate
-from contextwright.errors import ContextwrightError, UsageError, shown
+from contextwright.errors import ContextwrightError, UsageError, require, shown
 from contextwright.formats import api
 from contextwright.formats.base import as_options
 from contextwright.importers.detection import format_of
@@ -23,7 +23,7 @@ from contextwright.store.frames import question_time
 from contextwright.store.store import Store
 from contextwright.text.json import encode_json
 
-__all__ = ["KINDS", "Kind", "Operation", "Result", "operation_of"]
+__all__ = ["KINDS", "Kind", "Operation", "Result", "operation_of", "require_workers"]
 
 Kind: TypeAlias = Literal["convert", "build", "check", "count", "simulate", "recall"]
 KINDS: tuple[Kind, ...] = ("convert", "build", "check", "count", "simulate", "recall")
@@ -36,6 +36,7 @@ USED: dict[Kind, tuple[str, ...]] = {
     "recall": ("budget", "strict"),
 }
 """The fields that an operation depends on, besides source and model."""
+MAX_WORKERS = 10_000
 RECALL_TOKENS = 2_000
 """The budget of `recall` unless there is another."""
 
@@ -194,6 +195,7 @@ def operation_of(
         UsageError: a name is unknown, the operation lacks a target, a model or a recipe, the
             budget is not positive, or a field would have no effect.
     """
+    require(recipes, tuple | list, "recipes", "names of recipes, or Recipe(…)")
     operation = Operation(
         kind=kind,
         model=None if model is None else as_model(model),
@@ -206,7 +208,9 @@ def operation_of(
         formats.find(operation.source)
     if operation.target is not None:
         (formats.find if kind == "simulate" else find_target)(operation.target)
+    require(operation.options, dict, "options", "fields of Options")
     as_options(operation.options)
+    require(operation.budget, int | None, "budget", "a number of tokens")
     if operation.budget is not None and operation.budget < 1:
         raise UsageError(f"a budget of {operation.budget:,} tokens", hint="at least 1")
     refuse_unused(operation)
@@ -217,6 +221,17 @@ def operation_of(
     if kind in ("build", "simulate") and not operation.recipes:
         raise UsageError(f"{kind} needs a recipe", hint="for example: default")
     return operation
+
+
+def require_workers(workers: int | None) -> None:
+    """Raise for a number of processes that no engine can start.
+
+    Raises:
+        UsageError: it is not a number, or out of range.
+    """
+    require(workers, int | None, "workers", "a number of processes")
+    if workers is not None and not 1 <= workers <= MAX_WORKERS:
+        raise UsageError(f"{workers} workers", hint=f"1 to {MAX_WORKERS:,}")
 
 
 def refuse_unused(operation: Operation) -> None:

@@ -16,7 +16,8 @@ from typing import Any, BinaryIO, cast
 from msgspec import Struct
 
 from contextwright.batch.arrow import ArrowException, fs
-from contextwright.errors import ContextwrightError, UsageError, shown
+from contextwright.errors import ContextwrightError, UsageError, require, shown
+from contextwright.text.fields import Checked
 
 __all__ = ["FoundFile", "Place", "PlaceError", "find_files"]
 
@@ -33,7 +34,7 @@ class PlaceError(ContextwrightError):
     """The system cannot read or write at a place."""
 
 
-class Place(Struct, frozen=True):
+class Place(Checked, frozen=True):
     """A path, or a URL such as `s3://bucket/folder`."""
 
     name: str
@@ -168,7 +169,9 @@ def find_files(names: Iterable[str], output: Place) -> tuple[list[FoundFile], in
     """
     found: dict[str, FoundFile] = {}
     others = 0
+    require(names, Iterable, "inputs", "name files, folders, wildcards or URLs")
     for name in names:
+        require(name, str, "an input", "name files, folders, wildcards or URLs")
         try:
             in_folder, matching = matches(name)
         except UnicodeError:  # Arrow spells all names in UTF-8

@@ -16,6 +16,7 @@ from contextwright.errors import (
     ContextwrightError,
     ParseError,
     UsageError,
+    require,
     shown,
 )
 
@@ -41,6 +42,8 @@ def transform(batch: RecordBatch, operation: Operation) -> RecordBatch:
     The batch has a column `document`: JSON as text or bytes, or the nested value itself. A column
     `id` names the rows, if it is there.
     """
+    require(batch, pa.RecordBatch, "a batch", "pyarrow.RecordBatch")
+    require(operation, Operation, "operation", "operation_of() makes one")
     names = batch.schema.names
     if "document" not in names:
         raise UsageError("there is no column 'document'", hint=f"columns: {', '.join(names)}")

@@ -140,7 +140,7 @@ def find_target(name: str) -> Target:
     Raises:
         UnknownFormat: there is neither a target nor a format of that name.
     """
-    if name in TARGETS:
+    if isinstance(name, str) and name in TARGETS:  # pyright: ignore[reportUnnecessaryIsInstance]
         return TARGETS[name]
     if name not in formats.NAMES:
         raise UnknownFormat(name, (*formats.NAMES, *TARGETS))

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from contextwright.errors import ParseError, shown
 
-__all__ = ["find_fault", "step", "without_bad_text"]
+__all__ = ["Fault", "find_fault", "refuse_other_encodings", "step", "without_bad_text"]
 
 Expected: TypeAlias = Literal["value", "key", "colon", "more", "nothing"]
 
@@ -65,6 +65,8 @@ def without_bad_text(data: bytes) -> tuple[bytes, int]:
     return (ESCAPE.sub(replaced, data), found) if b"\\u" in data else (data, 0)
 
 
+WIDE = (b"\xff\xfe", b"\xfe\xff")
+"""The first bytes of UTF-16 and UTF-32."""
 PACKED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd", b"PK\x03\x04")
 """The first bytes of gzip, bzip2, xz, Zstandard and zip."""
 
@@ -128,7 +130,7 @@ class Reader:
         Raises:
             Fault: at the first error.
         """
-        self._refuse_other_encodings()
+        refuse_other_encodings(self.data)
         offset = 0
         while match := TOKEN.match(self.data, offset):
             kind, offset = match.lastgroup, match.end()
@@ -247,13 +249,13 @@ class Reader:
             return self._truncated(word.end())
         return self._unexpected(word[0], start)
 
-    def _refuse_other_encodings(self) -> None:
-        head = self.data[:6]
-        if head.startswith(PACKED):
-            raise Fault(0, "this is a packed file", "unpack it; cw import reads zips as they are")
-        head = head[:4]
-        if head.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\x00" in head:
-            raise Fault(0, "this is not UTF-8 text", "save it as UTF-8, not UTF-16 or binary")
+
+def refuse_other_encodings(data: bytes) -> None:
+    """Raise a `Fault` for a text whose first bytes are not those of JSON in UTF-8."""
+    if data.startswith(PACKED):
+        raise Fault(0, "this is a packed file", "unpack it; cw import reads zips as they are")
+    if data.startswith(WIDE) or b"\x00" in data[:4]:
+        raise Fault(0, "this is not UTF-8 text", "save it as UTF-8, not UTF-16 or binary")
 
 
 def step(place: str | int | None) -> str:

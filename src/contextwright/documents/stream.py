@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from contextwright.documents.faults import step
+from contextwright.documents.faults import Fault, refuse_other_encodings, step
 from contextwright.documents.read import CHUNK, LINE_LIMIT, Mend, decode, too_large
 from contextwright.errors import ParseError, shown
 from contextwright.text.json import decoder, string_end
@@ -110,22 +110,21 @@ class Document:
         """Walk the next object; yield each key."""
         self.taken += 1
         self.open(b"{", "an object")
-        self.places.append("")
         seen: set[str] = set()
-        if self.peek() != b"}":
-            while True:
-                key = self.key()
-                if key in seen:
-                    raise self.fault("the key occurs twice", "keep one of them")
-                seen.add(key)
-                self.places[-1] = key
-                self.expect(b":", "a colon after the key")
-                yield from self.stop(key)
-                if self.closing(b"}"):
-                    break
-        else:
+        if self.peek() == b"}":
             self.offset += 1
-        self.places.pop()
+            return
+        is_last = False
+        while not is_last:
+            key = self.key()
+            self.places.append(key)
+            if key in seen:
+                raise self.fault("the key occurs twice", "keep one of them")
+            seen.add(key)
+            self.expect(b":", "a colon after the key")
+            yield from self.stop(key)
+            is_last = self.closing(b"}")
+            self.places.pop()
 
     def stop(self, place: Any) -> Iterator[Any]:
         """Let the caller take the piece at this place; otherwise skip it."""
@@ -220,6 +219,11 @@ class Document:
 
     def open(self, bracket: bytes, name: str) -> None:
         """Skip an opening bracket; for anything else raise what is wrong with it."""
+        if not self.places:
+            try:
+                refuse_other_encodings(self.data)
+            except Fault as fault:
+                raise self.fault(f"{fault} at column 1", fault.hint) from None
         if self.peek() != bracket:
             value = self.value()
             raise self.fault(f"must be {name}, not {shown(value)}", "is it the right file?")

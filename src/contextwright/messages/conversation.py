@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, cast
 import msgspec
 from msgspec import Struct
 
-from contextwright.errors import UsageError, shown
+from contextwright.errors import UsageError, require, shown
 from contextwright.messages.changes import Change
 from contextwright.messages.message import Message, Tool
 from contextwright.messages.parts import Extra, Opaque
@@ -112,6 +112,7 @@ def framed(settings: Mapping[str, Any]) -> Conversation:
 def as_conversation(value: Conversation | Message | Iterable[Message]) -> Conversation:
     """Return a conversation from a message, messages or a conversation."""
     if isinstance(value, Conversation):
+        require(value.messages, tuple | list, "messages")
         return value
     if isinstance(value, Message):
         return Conversation((value,))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 
-from contextwright.errors import UsageError, shown
+from contextwright.errors import UsageError, require, shown
 
 EARLIEST, LATEST = datetime(1, 1, 3, tzinfo=UTC), datetime(9999, 12, 29, tzinfo=UTC)
 """Every time zone can tell the times between these; others overflow in some."""
@@ -17,6 +17,7 @@ def read_time(spelling: str) -> datetime | None:
 
     A time without a zone is UTC. One at an end of the calendar is no time.
     """
+    require(spelling, str, "a time", "pass ISO 8601")
     try:
         moment = read_iso(spelling)
     except ValueError:
@@ -42,6 +43,7 @@ def read_iso(spelling: str) -> datetime:
 
 def with_zone(moment: datetime) -> datetime:
     """Return a time with a zone, so that times can be compared; without one it is UTC."""
+    require(moment, datetime, "a time", "pass a datetime")
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 

@@ -10,14 +10,17 @@ from typing import Any
 from uuid import UUID
 
 import msgspec
+from msgspec import Struct
 
 from contextwright.errors import ContextwrightError, UsageError, in_one_line, require
-from contextwright.messages.conversation import Conversation
+from contextwright.messages.conversation import Conversation, Settings
 from contextwright.messages.message import Message
+from contextwright.text.fields import require_struct
 from contextwright.text.json import convert
 
-__all__ = ["naming_faults", "refuse_faults"]
+__all__ = ["naming_faults", "naming_faults_of", "refuse", "refuse_faults"]
 
+NO_SETTINGS = Conversation(()).settings
 UNEXPECTED = (
     ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError
 )  # fmt: skip
@@ -30,11 +33,14 @@ NOT_TEXT = (bytes, bytearray, date, datetime, time, timedelta, Decimal, UUID)
 def naming_faults(given: Conversation | Sequence[Message]) -> Generator[None]:
     """Name the wrong value if one made the block fail.
 
-    Values are not checked one by one beforehand, because nearly all of them are right.
+    Messages and tools are not checked beforehand, because nearly all of them are right. Settings
+    are, because most wrong ones would be sent: a text as stop sequences, letter by letter.
 
     Raises:
         UsageError: a field of a message, a tool or the settings has a value of the wrong type.
     """
+    if isinstance(given, Conversation) and given.settings is not NO_SETTINGS:
+        refuse(given.settings, Settings, "settings", None)
     try:
         yield
     except ContextwrightError:
@@ -46,6 +52,23 @@ def naming_faults(given: Conversation | Sequence[Message]) -> Generator[None]:
         raise
 
 
+@contextmanager
+def naming_faults_of(*values: Struct) -> Generator[None]:
+    """Name the wrong field of a value that made the block fail.
+
+    Raises:
+        UsageError: a field of one of the values has a value of the wrong type.
+    """
+    try:
+        yield
+    except ContextwrightError:
+        raise
+    except UNEXPECTED as error:
+        for value in values:
+            refuse(value, type(value), type(value).__name__, error)
+        raise
+
+
 def refuse_faults(messages: Sequence[Message], error: Exception | None = None) -> None:
     """Raise for the first message that has a field with a value of the wrong type."""
     require(messages, tuple | list, "messages")
@@ -53,7 +76,7 @@ def refuse_faults(messages: Sequence[Message], error: Exception | None = None) -
         refuse(message, Message, f"messages[{index}]", error)
 
 
-def refuse(value: Any, type: Any, path: str, error: Exception | None) -> None:
+def refuse(value: Any, kind: Any, path: str, error: Exception | None) -> None:
     """Raise if a field of the value has the wrong type."""
     try:
         plain = msgspec.to_builtins(value, builtin_types=NOT_TEXT)
@@ -63,7 +86,7 @@ def refuse(value: Any, type: Any, path: str, error: Exception | None) -> None:
         )
         raise UsageError(reason) from error
     try:
-        convert(plain, type)
+        require_struct(value, convert(plain, kind))
     except msgspec.ValidationError as fault:
         reason, _, place = str(fault).partition(" - at `$")
         where = f"{path}{place.rstrip('`')}".lstrip(".")

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from contextwright import formats
-from contextwright.errors import ProviderError, UsageError
+from contextwright.errors import ProviderError, UsageError, require
 from contextwright.formats.replies.events import (
     ArgumentsDelta,
     Event,
@@ -18,7 +18,7 @@ from contextwright.formats.replies.events import (
 )
 from contextwright.formats.replies.reply import ModelReply, events_of
 from contextwright.formats.replies.streams import as_reply
-from contextwright.messages.conversation import Conversation
+from contextwright.messages.conversation import Conversation, as_conversation
 from contextwright.messages.make import assistant
 from contextwright.messages.message import Message
 from contextwright.providers.base import AnyProvider
@@ -57,8 +57,10 @@ class Script(AnyProvider):
         format: str = "openai-chat",
     ) -> None:
         self.format = format
+        require(answers, Iterable | Conversation, "answers", "messages of the assistant")
         if isinstance(answers, Conversation) and not isinstance(answers, ModelReply):
-            answers = [message for message in answers.messages if message.role == "assistant"]
+            said = as_conversation(answers).messages
+            answers = [message for message in said if message.role == "assistant"]
         elif isinstance(answers, ModelReply):
             answers = [answers]
         self.answers: Sequence[Any] = tuple(answers)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from contextwright.errors import ProviderError
+from contextwright.errors import ProviderError, require
 from contextwright.formats.replies.events import ErrorEvent, Event, Finish, ReplyError
 from contextwright.formats.replies.failures import read_error
 from contextwright.formats.replies.reader import read_batches
@@ -61,6 +61,7 @@ class Provider(BatchProvider):
         ssl_context: ssl.SSLContext | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
+        require(host, Host, "a host", "host_for() finds one")
         self.host = host
         self.format = host.format
         self.retries = retries or Retries()

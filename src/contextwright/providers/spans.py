@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from contextwright.errors import MissingExtra
+from contextwright.errors import MissingExtra, require
 from contextwright.formats.replies.events import Usage
 from contextwright.messages.message import Message
 from contextwright.messages.parts import Part, Text, Thinking, ToolCall, ToolResult
@@ -114,6 +114,8 @@ class Spans:
             from opentelemetry import context, metrics, propagate, trace
         except ImportError as error:
             raise MissingExtra("telemetry", "otel") from error
+        require(provider, trace.TracerProvider | None, "tracer_provider")
+        require(meters, metrics.MeterProvider | None, "meter_provider")
         self._current, self._extract = context.get_current, propagate.extract
         self._client, self._status = trace.SpanKind.CLIENT, trace.StatusCode.ERROR
         self._tracer = trace.get_tracer("contextwright", tracer_provider=provider)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Self
 
+from contextwright.errors import require
 from contextwright.formats.replies.events import Event
 from contextwright.formats.replies.reply import ModelReply, gather
 from contextwright.providers.base import AnyProvider
@@ -17,6 +18,7 @@ class SyncProvider:
     """A provider without an event loop: `for event in provider.stream(payload, model=…)`."""
 
     def __init__(self, provider: AnyProvider) -> None:
+        require(provider, AnyProvider, "a provider", "connect() makes one")
         self.provider = provider
         self.format = provider.format
         self.loop = OwnLoop()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 import msgspec
 
+from contextwright.errors import require
 from contextwright.messages.times import read_time, with_zone
 from contextwright.recall.from_memories import MemoryMatch, text_of
 from contextwright.recall.memories import Memory, MemoryQuery, had_part
@@ -45,7 +46,10 @@ class MemoryList:
         half_life: float = HALF_LIFE,
         embedder: Embedder | None = None,
     ) -> None:
+        require(memories, Iterable, "memories")
         self.memories = tuple(memories)
+        for memory in self.memories:
+            require(memory, Memory, "a memory", "Memory(kind, text)")
         self.scope = scope
         self.half_life = half_life
         """Days after which a passage counts half as recent."""

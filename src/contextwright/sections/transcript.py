@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
-from contextwright.errors import UsageError
+from contextwright.errors import UsageError, require
 from contextwright.messages.message import Message
 from contextwright.messages.parts import Media
 from contextwright.messages.sender import META, format_metadata, metadata_of
@@ -119,6 +119,8 @@ class Transcript(
 
 def reply_media(messages: Sequence[Message], question: Message) -> list[Media]:
     """Return the media of the message that a question replies to, unless the question has them."""
+    require(messages, Sequence, "messages")
+    require(question, Message, "a question", "user() makes one")
     place = answered(messages, question)
     target = named_by(question) if place is None else messages[place]
     if target is None:

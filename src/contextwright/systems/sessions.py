@@ -21,7 +21,7 @@ from msgspec import Struct
 
 from contextwright.context.context import Context
 from contextwright.documents.read import read_document
-from contextwright.errors import ContextwrightError, UsageError, shown
+from contextwright.errors import ContextwrightError, UsageError, require, shown
 from contextwright.formats.api import parse, render
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation, as_conversation, replaced
@@ -63,6 +63,7 @@ class Sessions:
     """
 
     def __init__(self, folder: str | Path) -> None:
+        require(folder, str | os.PathLike, "a folder")
         self.folder = Path(folder).expanduser()
         self.changes: list[Change] = []
         """Files that were not sessions, what a file could not hold, an index that could not be
@@ -209,6 +210,8 @@ class Sessions:
 
 def log_lines(session: Conversation, context: Context) -> list[str]:
     """Return the lines that Port 42 logs about a session and its context."""
+    session = as_conversation(session)
+    require(context, Context, "a context", "build() makes one")
     sent = sum(1 for _ in context.decisions.kept())
     total = sent + context.decisions.omitted
     id = shown(session.id or "")[1:-1]

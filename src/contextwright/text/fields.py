@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias, cast
 
 import msgspec
 from msgspec import Meta, Struct
@@ -12,7 +12,7 @@ from msgspec import Meta, Struct
 from contextwright.errors import UsageError, shown
 from contextwright.text.json import convert
 
-__all__ = ["Checked", "Fraction", "Natural", "require_fields"]
+__all__ = ["Checked", "Fraction", "Natural", "require_fields", "require_struct"]
 
 Natural: TypeAlias = Annotated[int, Meta(ge=0)]
 Fraction: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
@@ -35,13 +35,39 @@ def require_fields(value: Struct) -> None:
         UsageError: it names the field, its value, and what was expected.
     """
     try:
-        convert(msgspec.structs.asdict(value), bare(type(value)))
+        require_struct(value, convert(msgspec.structs.asdict(value), bare(type(value))))
     except msgspec.ValidationError as error:
         place = PLACE.search(str(error))
         name = place[1] if place else ""
         hint = PLACE.sub("", str(error))
         given = shown(getattr(value, name, value))
         raise UsageError(f"{name or type(value).__name__} cannot be {given}", hint=hint) from error
+
+
+def require_struct(given: Any, read: Any, path: str = "$") -> None:
+    """Raise where a plain object stands for a value of ours, or the other way round.
+
+    msgspec would read the one from the other.
+
+    Args:
+        given: A value.
+        read: What msgspec read from it.
+        path: Where the value is, as msgspec writes it.
+
+    Raises:
+        msgspec.ValidationError: it names the place.
+    """
+    if isinstance(read, Struct) is not isinstance(given, Struct):
+        expected, found = type(read).__name__, type(given).__name__
+        raise msgspec.ValidationError(f"Expected `{expected}`, got `{found}` - at `{path}`")
+    if isinstance(read, Struct):
+        if given is not read:
+            for name in read.__struct_fields__:
+                require_struct(getattr(given, name), getattr(read, name), f"{path}.{name}")
+    elif isinstance(read, list | tuple):
+        pairs = zip(cast("list[Any]", given), cast("list[Any]", read), strict=True)
+        for index, (item, made) in enumerate(pairs):
+            require_struct(item, made, f"{path}[{index}]")
 
 
 @cache

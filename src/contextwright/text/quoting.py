@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from contextwright.errors import require
 from contextwright.text.graphemes import cut
 
 __all__ = ["LONGEST_LINE", "NOTHING", "filled", "labelled", "one_line", "quoted", "quoted_lines"]
@@ -45,6 +46,8 @@ PLACE = re.compile(r"\{(\w+)\}")
 
 def one_line(text: str, longest: int = LONGEST_LINE) -> str:
     """Return people's text on one line, without a fence, tag, bold field or mark."""
+    require(text, str, "text")
+    require(longest, int, "longest")
     # Truncate first, because the text may be a megabyte.
     clean = text[: longest * 8 + 64]
     line = " ".join(clean.split())

@@ -8,7 +8,7 @@ from operator import attrgetter
 
 from msgspec.structs import replace
 
-from contextwright.errors import UsageError, shown
+from contextwright.errors import UsageError, require, shown
 from contextwright.windows.decisions import CLEARED, Decisions, Run, Span, add_run, between
 from contextwright.windows.history import View
 from contextwright.windows.policies import Window
@@ -22,6 +22,10 @@ def decide(window: Window, view: View, limit: float, *, since: int | None = None
     Args:
         since: the index from which on every message stays; None: the window decides.
     """
+    require(window, Window, "a window")
+    require(view, View, "a view", "History(…).view() makes one")
+    require(limit, int | float, "limit", "a number of tokens")
+    require(since, int | None, "since", "an index")
     spans = as_spans(window.spans(view, limit), view.count)
     return decided(window, view, spans if since is None else with_newest(spans, since, view.count))
 

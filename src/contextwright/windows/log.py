@@ -5,6 +5,8 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterable, Sequence
 
+from contextwright.errors import require
+from contextwright.messages.conversation import require_messages
 from contextwright.messages.message import Message
 from contextwright.messages.parts import Media, Text, ToolCall, ToolResult
 from contextwright.windows.exchanges import Exchanges, Holder
@@ -132,7 +134,9 @@ class Log:
     def extend(self, messages: Iterable[Message]) -> None:
         """Add messages at the end. They are measured and matched when a window asks for it."""
         start = len(self)
+        require(messages, Iterable, "messages")
         added = messages if isinstance(messages, (list, tuple)) else list(messages)
+        require_messages(added)
         self.messages += added
         questions, plain, holders = self.questions, self.plain, list[Holder]()
         for index, message in enumerate(added, start):

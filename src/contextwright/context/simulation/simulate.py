@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 import msgspec
 from msgspec import Struct
 
+from contextwright import formats
 from contextwright.context.context import Context
 from contextwright.context.recipe import Recipe
 from contextwright.context.recipe_files import as_recipe
@@ -23,6 +24,7 @@ from contextwright.errors import BudgetError, require
 from contextwright.formats.api import check
 from contextwright.messages.conversation import Conversation, as_conversation
 from contextwright.messages.message import Message
+from contextwright.messages.validation import naming_faults
 from contextwright.models import Model, as_model
 from contextwright.windows.decisions import Run as DecisionRun
 from contextwright.windows.log import Log
@@ -169,13 +171,16 @@ def simulate(
     places = requests_of(conversation.messages)
     listed = [recipes] if isinstance(recipes, str | Recipe) else recipes
     require(listed, Sequence, "recipes", "names of recipes, or Recipe(…)")
+    require(progress, Callable | None, "progress", "pass a function")
     tried = [as_recipe(one) for one in listed]
+    name = facts.format if format is None else formats.find(format).name
     rows: list[Row] = []
     for number, recipe in enumerate(tried):
-        run = Run(conversation, recipe, facts, format or facts.format, budget)
+        run = Run(conversation, recipe, facts, name, budget)
         requests: list[Request] = []
         for done, place in enumerate(places, 1):
-            request = run.request(place)
+            with naming_faults(conversation):
+                request = run.request(place)
             if request is not None:
                 requests.append(request)
             if progress is not None:

@@ -11,7 +11,7 @@ import json
 from hashlib import sha256
 from typing import Any, Literal, cast
 
-from contextwright.errors import ParseError, Problem, shown
+from contextwright.errors import ParseError, Problem, require, shown
 from contextwright.formats.base import Format, Options, Rendered, keep_extra, without
 from contextwright.formats.file_formats import ANY_NAME, Times, drafted, iso_time, no_media, unsaid
 from contextwright.formats.port42.agents import Agents
@@ -29,7 +29,7 @@ from contextwright.formats.rules import (
 )
 from contextwright.formats.target import Traits
 from contextwright.messages.changes import Change
-from contextwright.messages.conversation import Conversation, replaced
+from contextwright.messages.conversation import Conversation, as_conversation, replaced
 from contextwright.messages.message import Message
 from contextwright.messages.parts import Part, Text, ToolCall, ToolResult
 from contextwright.models import Model
@@ -131,6 +131,9 @@ def instructed(
     `name` defaults to the agent that the session names. Instructions that already lead the
     conversation are replaced; a session file never stores them.
     """
+    conversation = as_conversation(conversation)
+    require(agents, Agents, "agents", "parse_agents reads agents.json")
+    require(name, str | None, "the name of an agent")
     named = agent_of(conversation) if name is None else name
     if not isinstance(named, str):
         reason = "the session has no agent, so it gets no instructions"

@@ -14,8 +14,11 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from contextwright.errors import shown
+from contextwright import formats
+from contextwright.errors import require, shown
 from contextwright.formats.replies.events import ErrorKind, ReplyError
+from contextwright.messages.times import with_zone
+from contextwright.messages.validation import refuse
 from contextwright.text.json import decode_json
 from contextwright.wire.values import is_list, is_object
 
@@ -99,6 +102,10 @@ def read_error(
     status: int, headers: Mapping[str, str], body: bytes | str, *, now: datetime | None = None
 ) -> ReplyError:
     """Read the error of an HTTP response in any dialect."""
+    require(status, int, "status")
+    require(headers, Mapping, "headers")
+    require(body, bytes | str, "body")
+    require(now, datetime | None, "now", "pass a datetime")
     try:
         value = decode_json(body) if body else None
     except (msgspec.DecodeError, RecursionError, UnicodeError):
@@ -174,7 +181,7 @@ def retry_delay(details: Any) -> float | None:
 
 def retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
     """Return the seconds to wait that the headers ask for, as a number or a date."""
-    given = {name.lower(): value.strip() for name, value in headers.items()}
+    given = {str(name).lower(): str(value).strip() for name, value in headers.items()}
     for name, unit in (("retry-after-ms", 1000), ("retry-after", 1)):
         try:
             wait = float(given.get(name, "")) / unit
@@ -186,8 +193,7 @@ def retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
         moment = parsedate_to_datetime(given.get("retry-after", ""))
     except ValueError:
         return None
-    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return max(0.0, (moment - now).total_seconds())
+    return max(0.0, (with_zone(moment) - with_zone(now)).total_seconds())
 
 
 # --- writing ---------------------------------------------------------------------------------
@@ -199,6 +205,9 @@ def write_error(error: ReplyError, format: str) -> WrittenError:
     Only Anthropic has the status 529; the others use 503. A status that is not one of an error,
     such as that of a redirect, is not passed on.
     """
+    formats.find(format)
+    require(error, ReplyError, "error")
+    refuse(error, ReplyError, "error", None)
     status = status_of(error)
     if status == 529 and format != "anthropic":
         status = 503

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
+from contextwright.errors import require
 from contextwright.formats.replies.events import (
     ArgumentsDelta,
     CallStart,
@@ -123,6 +124,7 @@ def says_something(part: Part) -> bool:
 
 def gather(events: Iterable[Event], format: str) -> ModelReply:
     """Build a whole reply from its events."""
+    require(events, Iterable, "events")
     parts: dict[int, Part] = {}
     start, finish = ReplyStart(), Finish("interrupted")
     error: ReplyError | None = None
@@ -193,6 +195,7 @@ def part_of(pieces: Sequence[Event], format: str, model: str | None) -> Part:
 
 def events_of(reply: ModelReply) -> Iterator[Event]:
     """Yield the events of a finished reply."""
+    require(reply, ModelReply, "a reply", "parse_reply() reads one")
     held = reply.extra.get(reply.source or "", {})
     id = next((held[key] for key in ("id", "responseId") if isinstance(held.get(key), str)), None)
     yield ReplyStart(id, reply.model)

@@ -11,11 +11,12 @@ from contextwright.formats.replies.beside import name_losses
 from contextwright.formats.replies.events import Event, Finish, ReplyStart
 from contextwright.formats.replies.reader import StreamReader, read, read_async
 from contextwright.formats.replies.reply import ModelReply, events_of
-from contextwright.formats.replies.writer import StreamWriter
+from contextwright.formats.replies.writer import StreamWriter, require_names
 from contextwright.messages.changes import Change
-from contextwright.messages.conversation import Conversation
+from contextwright.messages.conversation import Conversation, as_conversation
 from contextwright.messages.message import Message
 from contextwright.messages.parts import ToolCall
+from contextwright.messages.validation import naming_faults_of
 
 __all__ = [
     "WrittenReply",
@@ -90,9 +91,11 @@ def write_stream(
 ) -> Iterator[bytes]:
     """Write a streamed reply piece by piece, as the bytes of server-sent events."""
     writer = stream_writer(format, model, id=id, created=created)
+    require(events, Iterable, "events", "read_stream() yields them")
     for event in events:
-        for frame in writer.write(event):
-            yield frame.encode()
+        with naming_faults_of(event):
+            frames = [frame.encode() for frame in writer.write(event)]
+        yield from frames
 
 
 def write_reply(
@@ -107,6 +110,7 @@ def write_reply(
 
     `id` and `created` (seconds) are used if the reply has none.
     """
+    require_names(model, id, created)
     reply = as_reply(reply)
     start, *_, finish = events_of(reply)
     assert isinstance(start, ReplyStart)
@@ -114,7 +118,8 @@ def write_reply(
     id = id or start.id
     module = provider_part(format, "reply")
     dated = (created,) if format in DATED else ()
-    body, changes = module.write_reply(reply, finish, model or reply.model or "", id, *dated)
+    with naming_faults_of(reply):
+        body, changes = module.write_reply(reply, finish, model or reply.model or "", id, *dated)
     name_losses(finish.extra, format, changes)
     return WrittenReply(body, tuple(changes))
 
@@ -123,9 +128,7 @@ def as_reply(reply: Conversation | Message) -> ModelReply:
     """Return a reply from an assistant message, or from a conversation that holds one."""
     if isinstance(reply, ModelReply):
         return reply
-    if isinstance(reply, Message):
-        reply = Conversation((reply,))
-    require(reply, Conversation, "a reply", "a message of the assistant")
+    reply = as_conversation(reply)
     if len(reply.messages) != 1 or reply.messages[0].role != "assistant":
         raise UsageError("a reply is one message of the assistant")
     fields = {name: getattr(reply, name) for name in Conversation.__struct_fields__}

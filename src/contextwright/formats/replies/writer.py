@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, get_args
 
+from contextwright.errors import UsageError, require, shown
 from contextwright.formats.replies.beside import name_losses
 from contextwright.formats.replies.events import (
     ArgumentsDelta,
@@ -23,11 +24,13 @@ from contextwright.formats.replies.parts import carried_part, own_extra, set_apa
 from contextwright.formats.replies.sse import encode_event
 from contextwright.messages.changes import Change
 from contextwright.messages.parts import Opaque, Part, Text
+from contextwright.text.json import UNFIT
 
 __all__ = ["Frame", "InOrder", "StreamWriter", "StreamWriters"]
 
 
 DELTAS = (TextDelta, ThinkingDelta, ArgumentsDelta)
+EVENTS = get_args(Event)
 
 
 class Frame(NamedTuple):
@@ -41,6 +44,19 @@ class Frame(NamedTuple):
         return encode_event(self.data, self.name)
 
 
+def require_names(model: str, id: str | None, created: int) -> None:
+    """Raise for names and a time that no reply can have.
+
+    Raises:
+        UsageError: one of them has the wrong type, or holds half a surrogate pair.
+    """
+    require(created, int, "created", "pass seconds")
+    for name, value in (("model", model), ("id", id or "")):
+        require(value, str, name)
+        if UNFIT.search(value):
+            raise UsageError(f"{name} cannot be {shown(value)}", hint="NUL and halves of pairs")
+
+
 class StreamWriter:
     """Writes one stream: our events in, the provider's events out.
 
@@ -51,6 +67,7 @@ class StreamWriter:
     format: str
 
     def __init__(self, model: str = "", *, id: str | None = None, created: int = 0) -> None:
+        require_names(model, id, created)
         self.model = model
         self.id = id
         self.created = created
@@ -61,7 +78,12 @@ class StreamWriter:
         self.out: list[Frame] = []
 
     def write(self, event: Event) -> list[Frame]:
-        """Return the provider's events for one of ours."""
+        """Return the provider's events for one of ours.
+
+        Raises:
+            UsageError: it is not one of our events.
+        """
+        require(event, EVENTS, "an event")
         if type(event) is ReplyStart:
             self.id = self.id or event.id
             self.model = self.model or event.model or ""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from math import log
 from typing import Literal, TypeAlias, cast
@@ -16,6 +16,7 @@ from typing import Literal, TypeAlias, cast
 import msgspec
 from msgspec import Struct
 
+from contextwright.errors import UsageError, require, shown
 from contextwright.messages.message import Author, Message
 from contextwright.messages.speech import spoken_text
 from contextwright.recall.episodes.boundaries import Embed, EpisodeRules, Numbered, Stretch, divide
@@ -110,13 +111,32 @@ def find_episodes(
     More messages add episodes and change none. Messages between two long silences that are too few
     for an episode belong to none, because joining them would mix topics.
     """
-    boundaries = boundaries or EpisodeRules()
-    stretches = divide(messages, boundaries, now=now, embed=embed)
+    boundaries = EpisodeRules() if boundaries is None else boundaries
+    require(boundaries, EpisodeRules, "boundaries")
+    require(now, datetime | None, "now", "pass a datetime")
+    require(embed, Callable | None, "embed", "pass a function from texts to vectors")
+    stretches = divide(numbered(messages), boundaries, now=now, embed=embed)
     return tuple(
         episode_of(stretch)
         for stretch in stretches
         if stretch.closed and len(stretch.messages) >= boundaries.min_messages
     )
+
+
+def numbered(messages: Iterable[Numbered]) -> Iterator[Numbered]:
+    """Yield messages with their numbers.
+
+    Raises:
+        UsageError: the first that is not a number and a message.
+    """
+    require(messages, Iterable, "messages", "pass pairs of a number and a message")
+    for index, entry in enumerate(messages):
+        match cast("object", entry):
+            case (int(), Message()):
+                yield entry
+            case _:
+                hint = "pass pairs of a number and a message"
+                raise UsageError(f"messages[{index}] cannot be {shown(entry)}", hint=hint)
 
 
 def episode_of(stretch: Stretch) -> Episode:

@@ -16,6 +16,7 @@ from msgspec import structs
 
 from contextwright.errors import UsageError, require, shown
 from contextwright.messages.changes import Change
+from contextwright.messages.conversation import as_conversation
 from contextwright.messages.message import Message
 from contextwright.recall.memories import Memory
 from contextwright.text.json import UNFIT, convert, decoder, encode_json, require_json
@@ -239,6 +240,7 @@ def replace_invalid(messages: Sequence[Message]) -> tuple[list[Message], list[Ch
 
     The two halves of a split surrogate pair are joined again.
     """
+    messages = as_conversation(messages).messages
     clean: list[Message] = []
     changes: list[Change] = []
     for index, message in enumerate(messages):
