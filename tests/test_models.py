@@ -207,6 +207,8 @@ def test_json_is_as_good_as_toml(tmp_path: Path) -> None:
         ("[families.x]\nprefixes = 'y'", "families.x.prefixes: Expected `array`, got `str`"),
         ("[modles.x]", "unknown section 'modles'"),
         ("models = [", "models.toml: "),
+        ("models = " + "[" * 9_000, "nested too deeply"),
+        ("models = " + "9" * 5_000, "an integer of too many digits"),
     ],
 )
 def test_a_bad_file_is_told_in_one_line(tmp_path: Path, text: str, said: str) -> None:

@@ -330,7 +330,7 @@ def rows(table: Mapping[str, Any], name: str, source: str) -> dict[str, Row]:
 def read_table(path: str | Path) -> dict[str, Any]:
     """Read a table of models from a TOML or JSON file."""
     try:
-        with open(path, encoding="utf-8") as file:
+        with open(path, encoding="utf-8-sig") as file:
             text = file.read()
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
@@ -344,6 +344,10 @@ def read_table(path: str | Path) -> dict[str, Any]:
         return msgspec.toml.decode(text)
     except msgspec.DecodeError as error:
         raise ParseError(str(error), path=str(path)) from None
+    except RecursionError:
+        raise ParseError("nested too deeply", path=str(path)) from None
+    except ValueError:  # of `int`
+        raise ParseError("an integer of too many digits", path=str(path)) from None
 
 
 @lru_cache(256)

@@ -36,6 +36,41 @@ def test_names_of_the_first_version_get_the_new_one(recipe: Any, expected: str) 
     assert str(caught.value) == expected
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        ("a.toml", b"budget = ", "Invalid value (at end of document)"),
+        ("a.toml", b"title = 'x'\n\xff", "line 2: byte 0xff is not UTF-8 (save it as UTF-8)"),
+        ("a.toml", b"budget = " + b"9" * 5_000,
+         "an integer of too many digits (write it as a string)"),
+        ("a.toml", b"system = " + b"[" * 9_000, "nested too deeply"),
+        ("a.json", b'{"budget": 5', "line 1: budget: the document ends in the middle at column 13 "
+         "(was it written whole?)"),
+        ("a.json", b'{"budget": 5, "budget": 6}',
+         "line 1: budget: the key 'budget' occurs twice at column 15 (keep one of them)"),
+        ("a.json", '{"budget": 5}'.encode("utf-16"),
+         "line 1: this is not UTF-8 text at column 1 (save it as UTF-8, not UTF-16 or binary)"),
+    ],
+)  # fmt: skip
+def test_a_damaged_file_is_named_with_its_fault(
+    tmp_path: Path, name: str, content: bytes, expected: str
+) -> None:
+    file = tmp_path / name
+    file.write_bytes(content)
+    with pytest.raises(cw.ParseError) as caught:
+        recipe_files.load(file)
+    assert str(caught.value) == f"{file}: {expected}"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("a.toml", "budget = 500"), ("a.json", '{"budget": 500}')]
+)
+def test_a_byte_order_mark_is_skipped(tmp_path: Path, name: str, text: str) -> None:
+    file = tmp_path / name
+    file.write_text(text, "utf-8-sig")
+    assert recipe_files.load(file).budget == 500
+
+
 def test_a_field_that_a_table_does_not_know_is_refused() -> None:
     with pytest.raises(cw.ParseError, match="note: Object contains unknown field `colour`"):
         recipe_files.read({"note": {"text": "gone", "colour": 1}}, name="mine")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Sequence
 from functools import cache
 from importlib import import_module, resources
@@ -15,6 +14,7 @@ from msgspec import Meta, Struct
 from contextwright.context.omission import OmissionNote
 from contextwright.context.recipe import Recipe
 from contextwright.context.recipe_data import RecipeData
+from contextwright.documents.read import decode
 from contextwright.errors import (
     ContextwrightError,
     ParseError,
@@ -28,6 +28,7 @@ from contextwright.sections import BuiltIn, File, Section
 from contextwright.sections.budget import as_section
 from contextwright.summaries.policy import SummaryPolicy
 from contextwright.text.json import convert
+from contextwright.text.toml import decode_toml
 from contextwright.windows.clearing import Clearing
 from contextwright.windows.policies import BuiltIn as BuiltInWindow
 from contextwright.windows.policies import Stepped
@@ -95,21 +96,22 @@ def find(name: str) -> Recipe:
 @cache
 def shipped(name: str) -> Recipe:
     """Return a recipe of the package; read on first use."""
-    text = resources.files("contextwright").joinpath(f"data/recipes/{name}.toml").read_text("utf-8")
-    return read(tomllib.loads(text), name=name)
+    file = resources.files("contextwright").joinpath(f"data/recipes/{name}.toml")
+    return read(decode_toml(file.read_bytes()), name=name)
 
 
 def load(path: Path) -> Recipe:
     """Read a recipe from a file."""
     try:
-        text = path.read_text("utf-8")
-        data = tomllib.loads(text) if path.suffix == ".toml" else msgspec.json.decode(text)
+        content = path.read_bytes()
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise ParseError(f"{path}: {error}") from error
     except ValueError as error:  # NUL, or a lone surrogate
         raise UsageError(f"{shown(str(path))} is not a path") from error
+    try:
+        data = decode_toml(content) if path.suffix == ".toml" else decode(content)
+    except ParseError as error:
+        raise error.within(file=str(path)) from error
     return read(data, name=path.stem, folder=path.parent, imports=True)
 
 

@@ -9,8 +9,10 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from contextwright.errors import UsageError, shown
+from contextwright.errors import ParseError, UsageError, shown
 from contextwright.providers.hosts import Host, host_for
+from contextwright.text.json import convert
+from contextwright.text.toml import decode_toml
 
 __all__ = ["ECHO", "GatewaySettings", "Route", "read_settings"]
 
@@ -114,10 +116,10 @@ def read_settings(path: str | Path) -> GatewaySettings:
         UsageError: the file cannot be read, or says something unknown.
     """
     try:
-        settings = msgspec.toml.decode(Path(path).read_bytes(), type=GatewaySettings)
+        settings = convert(decode_toml(Path(path).read_bytes()), GatewaySettings)
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.ValidationError, ParseError) as error:
         raise UsageError(f"{path}: {error}") from error
     for route in settings.routes:
         if route.upstream != ECHO:

@@ -330,7 +330,7 @@ def test_diff_of_two_files_as_json(cw: Run, tmp_path: Path) -> None:
     ("arguments", "expected"),
     [
         (("-",), "one conversation, and no second point (add --at N, or name two conversations)"),
-        (("-", "--at", "2", "--at", "9"), "--at 9: there are only 4 messages"),
+        (("-", "--at", "2", "--at", "9"), "--at 9: the conversation has 4 messages"),
         (("a", "b", "c"), "cw diff compares two requests"),
         (("-", "--at", "0", "--at", "2"), "Invalid value for '--at'"),
     ],

@@ -216,7 +216,7 @@ def first_messages(conversation: Conversation, at: int | None) -> Conversation:
         return conversation
     count = len(conversation.messages)
     if at > count:
-        raise UsageError(f"--at {at:,}: there are only {numbered(count, 'message')}")
+        raise UsageError(f"--at {at:,}: the conversation has {numbered(count, 'message')}")
     return msgspec.structs.replace(conversation, messages=conversation.messages[:at])
 
 
