@@ -12,7 +12,7 @@ import contextwright as cw
 from contextwright import sections
 from contextwright.systems import port42
 from contextwright.windows import policies
-from samples.wrong_values import HELLO, NOW, compare_refusals, refusal, wrong_values
+from strategies.wrong_values import HELLO, NOW, compare_refusals, refusal, wrong_values
 
 CHATS: dict[str, dict[str, Any]] = {
     "add": {"turn": HELLO, "key": None},

@@ -27,7 +27,7 @@ from contextwright import (
 )
 from contextwright.models import Prices
 from contextwright.systems import ContextBuilder, aya, forge, gryag, port42
-from samples.wrong_values import HELLO, NOW, compare_refusals, used_up
+from strategies.wrong_values import HELLO, NOW, compare_refusals, used_up
 
 CHAT = {"model": "gpt-4o", "messages": [{"role": "user", "content": "Hello"}]}
 REPLY = {"choices": [{"message": {"role": "assistant", "content": "Hi"}, "finish_reason": "stop"}]}
