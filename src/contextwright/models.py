@@ -70,7 +70,8 @@ class Model(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_
     provider: str = "unknown"
     format: str = "openai-chat"
     max_input: int = 128_000
-    max_output: int = 4_096
+    max_output: int | None = None
+    """The most tokens of an answer; None if not known."""
     tokenizer: str = "o200k_base"
     rates: str = "generic"
     """The row of `data/rates.toml` for what messages and tools cost beyond their text."""

@@ -118,7 +118,7 @@ def test_a_name_of_no_recipe_is_refused(name: Any, tmp_path: Path) -> None:
 
 
 WRONG: dict[str, tuple[Any, ...]] = {
-    "answer": ("5", None, True, 1.5),
+    "answer": ("5", True, 1.5),
     "budget": ("5", True, 1.5),
     "cache": (1, None, "yes"),
     "name": (5, None),

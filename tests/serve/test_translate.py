@@ -240,11 +240,11 @@ def test_a_recipe_keeps_a_budget() -> None:
         route = settings_for("anthropic", server).routes[0]
         fitted = GatewaySettings((msgspec.structs.replace(route, recipe="default", budget=600),))
         with running(fitted, environment=ENVIRONMENT) as gateway:
-            answer = gateway.generate(
-                "openai-chat", request_of("openai-chat", said_before), model="any"
-            )
+            asked = {**request_of("openai-chat", said_before), "max_completion_tokens": 9_000}
+            answer = gateway.generate("openai-chat", asked, model="any")
     assert answer.status == 200, answer.body
     assert "word word" not in str(server.bodies[0])
+    assert server.bodies[0]["max_tokens"] == 9_000  # what the client asked for
 
 
 def test_a_recipe_writes_its_system_text(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ TOOLS = (
 SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}}
 settings = st.builds(
     cw.Settings,
-    max_tokens=st.sampled_from((None, 100, 5_000)),
+    max_tokens=st.sampled_from((None, -1, 0, 100, 5_000, 128_000, 2_000_000)),
     temperature=st.sampled_from((None, 0.5)),
     tool_choice=st.sampled_from((None, cw.ToolChoice("auto"), cw.ToolChoice("none"))),
     parallel_calls=st.sampled_from((None, True, False)),

@@ -54,6 +54,14 @@ def unions(number: int) -> dict[str, Any]:
     return {"properties": properties, "required": [*properties]}
 
 
+def limited(**config: Any) -> dict[str, Any]:
+    """A request to Gemini with one question."""
+    return {
+        "contents": [{"role": "user", "parts": [{"text": "?"}]}],
+        "generationConfig": config,
+    }
+
+
 def called(*answers: dict[str, Any], ids: tuple[str, ...] = ("a", "b")) -> dict[str, Any]:
     """A request to Gemini in which two calls are answered."""
     calls = [{"functionCall": {"name": "f", "args": {}, "id": id}} for id in ids]
@@ -218,6 +226,30 @@ LIMITS: dict[str, tuple[str, dict[str, Any], dict[str, Any], list[str]]] = {
         {"contents": [{"role": "user", "parts": inline("/9j/4AAQ", "image/jpeg")}]},
         {"contents": [{"role": "user", "parts": inline("/9j/4AAQ", "image/jpg")}]},
         ["warning X-mime contents[0].parts[0].inlineData.data"],
+    ),
+    "an output limit of Anthropic's": (
+        OLD,
+        said(max_tokens=64_000),
+        said(max_tokens=64_001),
+        ["A-max-output max_tokens"],
+    ),
+    "one below nothing": (
+        OLD,
+        said(max_tokens=0),
+        said(max_tokens=-1),
+        ["A-max-output max_tokens"],
+    ),
+    "one of Gemini's": (
+        FLASH,
+        limited(maxOutputTokens=65_536),
+        limited(maxOutputTokens=65_537),
+        ["G-max-output generationConfig.maxOutputTokens"],
+    ),
+    "one of Responses": (
+        "gpt-5.6-sol",
+        {"input": "?", "max_output_tokens": 128_000},
+        {"input": "?", "max_output_tokens": 128_001},
+        ["OR-max-output max_output_tokens"],
     ),
     "a sound, however its type is spelled": (
         "gpt-5.6-sol",

@@ -208,7 +208,7 @@ class Asking:
         if limit is None:
             return False
         spent = sum(step.price or 0.0 for step in self.steps)
-        most = most_expensive(context, self.question.recipe.answer)
+        most = most_expensive(context)
         return most is None or spent + most > limit
 
 

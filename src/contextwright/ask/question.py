@@ -110,10 +110,10 @@ def require_sound(question: Question) -> Question:
     require(question.tool_timeout, int | float | None, "tool_timeout", "seconds")
     if question.max_steps < 1:
         raise UsageError(f"max_steps is {question.max_steps}", hint="at least 1")
-    if question.tool_timeout is not None and question.tool_timeout <= 0:
+    if question.tool_timeout is not None and not question.tool_timeout > 0:
         raise UsageError(f"tool_timeout is {question.tool_timeout}", hint="seconds, or None")
     if question.max_price is not None:
-        if question.max_price <= 0:
+        if not question.max_price > 0:
             raise UsageError(f"max_price is {question.max_price}", hint="US dollars above 0")
         if question.model.prices.input is None or question.model.prices.output is None:
             hint = "leave max_price out, or give a Model with prices"

@@ -115,10 +115,10 @@ def price_of(usage: Usage, prices: Prices) -> float | None:
         return (dollars + usage.output * prices.output) / MILLION
 
 
-def most_expensive(context: Context, answer: int) -> float | None:
-    """Return the maximum price of a request with an answer of `answer` tokens; None if unknown."""
-    prices = context.model.prices
-    if prices.input is None or prices.output is None:
+def most_expensive(context: Context) -> float | None:
+    """Return the maximum price of a request and its answer; None if unknown."""
+    prices, answer = context.model.prices, context.conversation.settings.max_tokens
+    if prices.input is None or prices.output is None or answer is None:
         return None
     dearest = max(prices.input, prices.cache_write or 0)
     return (context.ledger.most * dearest + answer * prices.output) / MILLION

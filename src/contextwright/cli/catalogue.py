@@ -125,7 +125,7 @@ def row(model: Model) -> tuple[str, ...]:
         model.id,
         model.format,
         f"{model.max_input:,}",
-        f"{model.max_output:,}",
+        "" if model.max_output is None else f"{model.max_output:,}",
         model.tokenizer,
         price(model.prices.input),
         price(model.prices.output),

@@ -86,7 +86,9 @@ def build(
     with nullcontext() if isinstance(given, PricedHistory) else naming_faults(given):
         planned = plan(recipe, given, known, facts, name, offered, input, summaries)
         try:
-            context = within(planned, recipe.tokens(facts, budget))
+            context = within(
+                planned, recipe.tokens(facts, budget, planned.frame.settings.max_tokens)
+            )
         finally:
             if planned.history is not conversation:
                 RECENT.keep(planned.history)

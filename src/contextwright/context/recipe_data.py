@@ -22,6 +22,8 @@ from contextwright.windows.policies import Stepped, Window
 __all__ = ["RecipeData"]
 
 
+ANSWER = 1_024
+"""The output limit where neither recipe nor conversation has one."""
 SYSTEM = "text, a section such as CurrentTime(), or a list of them"
 FIELDS: dict[str, Any] = {
     "name": str,
@@ -29,7 +31,7 @@ FIELDS: dict[str, Any] = {
     "window": Window,
     "clearing": Clearing,
     "budget": int | None,
-    "answer": int,
+    "answer": int | None,
     "unseen": int,
     "note": OmissionNote | None,
     "summary": SummaryPolicy | None,
@@ -57,8 +59,10 @@ class RecipeData(Struct, frozen=True, kw_only=True, omit_defaults=True):
     clearing: Clearing = Clearing()
     budget: int | None = None
     """Tokens of the whole request; None: the model's input limit, less the answer."""
-    answer: int = 1_024
-    """Tokens kept free for the answer."""
+    answer: int | None = None
+    """The most tokens of the answer, which are kept free for it; None: the conversation's own
+    limit, or 1,024.
+    """
     unseen: int = 0
     """Tokens kept free for what the provider adds to a request and no count includes: the prompts
     and results of its own tools, files by id, stored turns. Only requests with such parts lose
@@ -97,20 +101,29 @@ class RecipeData(Struct, frozen=True, kw_only=True, omit_defaults=True):
                 hint = f"one of: {', '.join(choices)}"
                 raise UsageError(f"{name} cannot be {shown(value)}", hint=hint)
 
-    def tokens(self, model: Model, budget: int | None = None) -> int:
+    def output_limit(self, own: int | None) -> int:
+        """Return the most tokens of the answer, if the conversation's own limit is `own`."""
+        usual = ANSWER if own is None else own
+        return usual if self.answer is None else self.answer
+
+    def tokens(self, model: Model, budget: int | None = None, own: int | None = None) -> int:
         """Return the budget of a request in tokens: the given one, the recipe's, or the model's."""
         for given in (budget, self.budget):
             if given is not None:
                 if given < 1:
                     raise UsageError(f"a budget of {given:,} tokens", hint="at least 1")
                 return given
-        if self.answer >= model.max_input:
+        answer = self.output_limit(own)
+        if self.answer is None:
+            # Clients set the highest limit there is, and mean no answer of that length.
+            answer = max(min(answer, model.max_output or answer, model.max_input // 2), 0)
+        if answer >= model.max_input:
             raise UsageError(
-                f"answer {self.answer:,} leaves nothing of the {model.max_input:,} tokens "
+                f"answer {answer:,} leaves nothing of the {model.max_input:,} tokens "
                 f"that {model.id} takes",
                 hint="a smaller answer, or a budget of its own",
             )
-        return model.max_input - self.answer
+        return model.max_input - answer
 
     def reserve(self, count: Count) -> int:
         """Return the tokens kept free next to a request with this count."""

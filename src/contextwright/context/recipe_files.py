@@ -55,7 +55,7 @@ class RecipeFile(Struct, forbid_unknown_fields=True):
     window: BuiltInWindow = Stepped()
     clearing: Clearing = Clearing()
     budget: Annotated[int, Meta(ge=1)] | None = None
-    answer: Annotated[int, Meta(ge=1)] = 1_024
+    answer: Annotated[int, Meta(ge=1)] | None = None
     unseen: Annotated[int, Meta(ge=0)] = 0
     note: OmissionNote | bool = True
     summary: WrittenSummary | bool = False

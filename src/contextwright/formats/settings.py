@@ -16,7 +16,9 @@ import msgspec
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation, Effort, Settings, ToolChoice
 from contextwright.messages.message import Tool
+from contextwright.models import Model
 from contextwright.text.json import convert
+from contextwright.wire.output import nearest_limit
 from contextwright.wire.shapes import shape_problems
 from contextwright.wire.values import Object, is_object
 
@@ -301,6 +303,17 @@ def known_fields(fields: Object, shape: type[Any], changes: list[Change], **need
         else:
             put(kept, path, value)
     return kept
+
+
+def fit_limit(wire: Object, path: str, model: Model, changes: list[Change], *, least: int) -> None:
+    """Set an output limit to the nearest one that the model accepts."""
+    limit = dig(wire, path)
+    nearest = nearest_limit(limit, model, least=least)
+    if nearest != limit:
+        put(wire, path, nearest)
+        raised = f"raised to {nearest}, the least allowed"
+        lowered = f"lowered to {nearest:,}, the most that {model.id} writes"
+        changes.append(Change("repair.setting", path, raised if limit < nearest else lowered))
 
 
 def dig(body: Any, path: str) -> Any:

@@ -53,6 +53,6 @@ def description(name: str) -> dict[str, Any]:
         "name": f"models/{name}",
         "displayName": name,
         "inputTokenLimit": facts.max_input,
-        "outputTokenLimit": facts.max_output,
+        **({"outputTokenLimit": facts.max_output} if facts.max_output else {}),
         "supportedGenerationMethods": list(METHODS),
     }

@@ -140,7 +140,7 @@ def for_anthropic(whole: Rendered, model: Model, *, is_limited: bool) -> Sent:
     The others cache by themselves, and let a model write as much as it can.
     """
     payload, changes, json = dict(whole.payload), whole.changes, whole.json
-    if not is_limited and model.matched != "default":
+    if not is_limited and model.max_output and model.matched != "default":
         room = model.max_input - len(json)  # a token has at least a byte
         if room < model.max_output:
             counted = api.count(payload, model=model, format=ANTHROPIC)

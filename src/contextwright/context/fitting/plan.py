@@ -58,12 +58,13 @@ class Plan(Struct, frozen=True):
 
     def conversation(self, system: Sequence[str], messages: Sequence[Message]) -> Conversation:
         """Return the conversation of the system text and some messages, with tools and settings."""
+        settings = self.frame.settings
         head = [Message("system", tuple(map(Text, system)))] if system else []
         return replace(
             self.frame,
             messages=(*head, *messages),
             tools=self.tools,
-            settings=replace(self.frame.settings, max_tokens=self.recipe.answer),
+            settings=replace(settings, max_tokens=self.recipe.output_limit(settings.max_tokens)),
             reply_tools={**self.frame.reply_tools, **self.recipe.reply_tools},
         )
 
@@ -86,6 +87,15 @@ def unsent(conversation: Conversation, recipe: RecipeData) -> list[Change]:
     return foreign_settings(conversation, "", {"port42": known})
 
 
+def other_limit(recipe: RecipeData, own: int | None) -> list[Change]:
+    """Return the change for an output limit of the conversation that the recipe replaces."""
+    limit = recipe.output_limit(own)
+    if own is None or own == limit:
+        return []
+    reason = f"the recipe's answer of {limit:,} instead of {own:,}"
+    return [Change("repair.setting", "max_tokens", reason)]
+
+
 def plan(
     recipe: RecipeData,
     given: Messages,
@@ -101,9 +111,9 @@ def plan(
         history, frame = known, known.frame
     else:
         history, frame = priced(given, known, format, model, recipe)
-    changes: list[Change] = []
+    changes = other_limit(recipe, frame.settings.max_tokens)
     if isinstance(given, Conversation) and given.extra:
-        changes = unsent(given, recipe)
+        changes += unsent(given, recipe)
     if recipe.summary is not None and summaries is None:
         summaries = OwnSummaries(recipe.summary, history)
     log = history.log

@@ -107,9 +107,8 @@ def try_candidates(
     Raises:
         ContextwrightError: there is no request to replay, or none that fits the budget.
     """
-    reserve = Recipe().answer if answer is None else answer
     recipes = [
-        Recipe(name=one.name, window=one.window, clearing=one.clearing, answer=reserve)
+        Recipe(name=one.name, window=one.window, clearing=one.clearing, answer=answer)
         for one in CANDIDATES
     ]
     played: list[list[Row]] = []

@@ -15,6 +15,7 @@ from contextwright.formats.settings import (
     SAYS_NOTHING,
     dig,
     effort_of,
+    fit_limit,
     known_effort,
     known_fields,
     put,
@@ -99,8 +100,9 @@ def settings_wire(
     else:
         wire = translated(conversation, model, changes)
         changes.extend(foreign_settings(conversation, NAME))
+    fit_limit(wire, "max_tokens", model, changes, least=0)
     if "max_tokens" not in wire:
-        tokens = wire["max_tokens"] = min(DEFAULT_MAX_TOKENS, model.max_output)
+        tokens = wire["max_tokens"] = room_for(DEFAULT_MAX_TOKENS, model)
         reason = f"required by this API and not set; using {tokens:,}"
         changes.append(Change("invent.max_tokens", "max_tokens", reason))
     return wire
@@ -110,6 +112,7 @@ def translated(conversation: Conversation, model: Model, changes: list[Change]) 
     """Translate another provider's settings."""
     settings = conversation.settings
     wire = write_plain(settings, NAME, changes, sampling=model.sampling, model=model.id)
+    fit_limit(wire, "max_tokens", model, changes, least=0)  # a thinking budget is below it
     if settings.cache_key and model.cache_breakpoints:
         wire["cache_control"] = {"type": "ephemeral"}
         reason = f"{NAME} caches by breakpoints, and has no cache keys"
@@ -191,7 +194,7 @@ def write_thinking(
 
 def write_budget(budget: int, model: Model, wire: dict[str, Any], changes: list[Change]) -> None:
     """Write a thinking budget. It counts towards `max_tokens`, and excludes sampling settings."""
-    limit = wire.setdefault("max_tokens", min(budget + DEFAULT_MAX_TOKENS, model.max_output))
+    limit = wire.setdefault("max_tokens", room_for(budget + DEFAULT_MAX_TOKENS, model))
     wanted = max(budget, MIN_THINKING_BUDGET)
     # A quarter is left for the answer.
     fitted = wanted if wanted < limit else max(limit * 3 // 4, MIN_THINKING_BUDGET)
@@ -353,6 +356,11 @@ def settle_budget(body: dict[str, Any], thinking: dict[str, Any], changes: list[
     body["thinking"] = {**thinking, "budget_tokens": fitted}
     reason = f"a budget of {fitted:,}: at least {MIN_THINKING_BUDGET:,}, and less than max_tokens"
     changes.append(Change("repair.setting", "thinking", reason))
+
+
+def room_for(tokens: int, model: Model) -> int:
+    """Return an output limit of so many tokens, or of all that the model can write."""
+    return min(tokens, model.max_output or tokens)
 
 
 def is_known(model: Model) -> bool:

@@ -15,6 +15,7 @@ from contextwright.formats.settings import (
     FREE,
     dig,
     effort_of,
+    fit_limit,
     known_choice,
     known_effort,
     known_fields,
@@ -220,6 +221,7 @@ def settle(body: Object, model: Model, changes: list[Change]) -> None:
         reason = "there is a responseJsonSchema too"
         changes.append(Change("loss.setting", "generationConfig.responseSchema", reason))
     settle_schema(body, changes)
+    fit_limit(body, "generationConfig.maxOutputTokens", model, changes, least=0)
     said = [field for field in CACHED if field in body]
     if body.get("cachedContent") and said:
         del body["cachedContent"]

@@ -21,7 +21,12 @@ from contextwright.formats.openai_chat.rules import (
     supports_unspoken,
     without_system,
 )
-from contextwright.formats.openai_chat.settings import settings_of, settings_wire, settle_json_mode
+from contextwright.formats.openai_chat.settings import (
+    settings_of,
+    settings_wire,
+    settle_json_mode,
+    settle_limits,
+)
 from contextwright.formats.openai_chat.stream import parse_stream
 from contextwright.formats.openai_chat.tools import (
     function_of,
@@ -136,6 +141,7 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
     if dialect.closed:
         settle_tools(body, changes)
         settle_json_mode(body, changes)
+        settle_limits(body, model, changes)
     origins = legal.turn_origins(writer.places)
     return Rendered(body, tuple(changes), tool_names=target.sent_names, origins=origins)
 

@@ -19,6 +19,7 @@ from contextwright.formats.openai_chat.responses import RESPONSES
 from contextwright.formats.reader import plain
 from contextwright.formats.settings import (
     SAYS_NOTHING,
+    fit_limit,
     known_choice,
     known_effort,
     read_plain,
@@ -29,11 +30,11 @@ from contextwright.messages.conversation import Conversation, Settings, ToolChoi
 from contextwright.models import Model
 from contextwright.text.json import convert
 from contextwright.wire.openai_chat.dialects import Dialect, HostedRequest
-from contextwright.wire.openai_chat.rules import json_mode
+from contextwright.wire.openai_chat.rules import OUTPUT_LIMITS, json_mode
 from contextwright.wire.openai_chat.types import Request
 from contextwright.wire.values import is_object
 
-__all__ = ["settings_of", "settings_wire", "settle_json_mode"]
+__all__ = ["settings_of", "settings_wire", "settle_json_mode", "settle_limits"]
 
 NAME = "openai-chat"
 
@@ -212,6 +213,12 @@ def settle_json_mode(body: dict[str, Any], changes: list[Change]) -> None:
         del body["response_format"]
         reason = "JSON mode is refused unless a message speaks of JSON"
         changes.append(Change("loss.setting", "response_format", reason))
+
+
+def settle_limits(body: dict[str, Any], model: Model, changes: list[Change]) -> None:
+    """Set output limits to what the model accepts."""
+    for field in OUTPUT_LIMITS:
+        fit_limit(body, field, model, changes, least=1)
 
 
 def fits(value: Any, type: Any) -> bool:

@@ -16,7 +16,14 @@ from contextwright.formats.openai import (
 from contextwright.formats.openai_responses.chat import CHAT
 from contextwright.formats.openai_responses.media import NAME
 from contextwright.formats.openai_responses.rules import fitted_settings, is_exact
-from contextwright.formats.settings import known_choice, known_effort, put, read_plain, write_plain
+from contextwright.formats.settings import (
+    fit_limit,
+    known_choice,
+    known_effort,
+    put,
+    read_plain,
+    write_plain,
+)
 from contextwright.formats.target import Target
 from contextwright.formats.tools import respelled_choice
 from contextwright.messages.changes import Change
@@ -88,11 +95,8 @@ def settings_wire(
         changes.extend(foreign_settings(conversation, NAME, {CHAT: SAME}))
     if target.tool_names and "tool_choice" in wire:
         wire["tool_choice"] = respelled_choice(wire["tool_choice"], target.tool_names)
-    limit = wire.get("max_output_tokens")
-    if isinstance(limit, int) and limit < MIN_OUTPUT_TOKENS and target.options.repair:
-        wire["max_output_tokens"] = MIN_OUTPUT_TOKENS
-        reason = f"raised to {MIN_OUTPUT_TOKENS}, the least allowed"
-        changes.append(Change("repair.setting", "max_output_tokens", reason))
+    if target.options.repair:
+        fit_limit(wire, "max_output_tokens", target.model, changes, least=MIN_OUTPUT_TOKENS)
     return wire
 
 

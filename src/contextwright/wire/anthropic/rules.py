@@ -17,6 +17,7 @@ from contextwright.wire.anthropic.survey import survey
 from contextwright.wire.anthropic.turns import MARK, media_holders, turn_problems, turns_of
 from contextwright.wire.anthropic.types import CustomTool, Request
 from contextwright.wire.media import number_problems
+from contextwright.wire.output import limit_problems
 from contextwright.wire.shapes import json_problems, objects_in, shape_problems
 from contextwright.wire.survey import Entries
 from contextwright.wire.values import Object, is_list, is_object
@@ -53,6 +54,8 @@ def check(payload: Any, model: Model) -> list[Problem]:
     problems.extend(tools(payload, model))
     problems.extend(request_settings(payload, model))
     problems.extend(sampling(payload, model))
+    limit = payload.get("max_tokens")
+    problems.extend(limit_problems("A-max-output", limit, "max_tokens", model, least=0))
     problems.extend(forced_tool(payload))
     problems.extend(cache_marks(payload, messages))
     return problems

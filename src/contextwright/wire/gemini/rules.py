@@ -27,6 +27,7 @@ from contextwright.wire.gemini.turns import (
 )
 from contextwright.wire.gemini.types import Request
 from contextwright.wire.media import number_problems
+from contextwright.wire.output import limit_problems
 from contextwright.wire.shapes import Shape, json_problems, objects_in, shape_problems
 from contextwright.wire.spelling import as_spelled, camel_case
 from contextwright.wire.values import Object, is_list, is_object
@@ -171,6 +172,8 @@ def settings(body: Object, model: Model) -> Iterator[Problem]:
     if not is_object(generation):
         return
     yield from schemas(generation, "generationConfig", "responseSchema", "responseJsonSchema")
+    limit, path = generation.get("maxOutputTokens"), "generationConfig.maxOutputTokens"
+    yield from limit_problems("G-max-output", limit, path, model, least=0)
     if not model.sampling:
         for field in SAMPLING:
             if generation.get(field) is not None:

@@ -24,6 +24,7 @@ from contextwright.wire.media import (
 from contextwright.wire.openai_chat.dialects import EXTRAS, Dialect, HostedRequest, dialect_of
 from contextwright.wire.openai_chat.types import Request
 from contextwright.wire.openai_responses.tools import has_object_root, root_problems
+from contextwright.wire.output import limit_problems
 from contextwright.wire.shapes import json_problems, objects_in, shape_problems
 from contextwright.wire.survey import is_valid, without_plain
 from contextwright.wire.values import is_list, is_object
@@ -35,6 +36,7 @@ SPEAKER_NAME = re.compile(r"[^\s<|\\/>]{1,64}").fullmatch
 
 MAX_TOOLS = 128
 MAX_ID = 40
+OUTPUT_LIMITS = ("max_tokens", "max_completion_tokens")
 INSTRUCTION_ROLES = ("system", "developer")
 INSTEAD_OF_CONTENT = ("tool_calls", "function_call", "refusal", "audio")
 
@@ -359,6 +361,8 @@ def model_limits(body: dict[str, Any], messages: Messages, model: Model) -> Iter
     """Check what this model refuses, according to its facts."""
     if body.get("messages") == []:
         yield Problem("OC-empty", "messages", "at least one message is needed")
+    for field in OUTPUT_LIMITS:
+        yield from limit_problems("OC-max-output", body.get(field), field, model, least=1)
     if not model.sampling:
         yield from sampling(body, model)
     if not model.audio_input:

@@ -25,6 +25,7 @@ from contextwright.wire.openai_responses.types import (
     item_shapes,
     kind_of,
 )
+from contextwright.wire.output import limit_problems
 from contextwright.wire.shapes import EXTRA, json_problems, objects_in
 from contextwright.wire.survey import is_valid, without_plain
 from contextwright.wire.values import is_list, is_object
@@ -370,7 +371,7 @@ def request_settings(body: dict[str, Any], model: Model) -> Iterator[Problem]:
         if not model.sampling and body.get(name) is not None:
             message = f"{model.id} may refuse it unless its reasoning is off"
             yield Problem("OR-sampling", name, message, "warning")
-    limit = body.get("max_output_tokens")
-    if isinstance(limit, int) and limit < MIN_OUTPUT_TOKENS:
-        message = f"at least {MIN_OUTPUT_TOKENS}"
-        yield Problem("OR-max-output", "max_output_tokens", message)
+    field = "max_output_tokens"
+    yield from limit_problems(
+        "OR-max-output", body.get(field), field, model, least=MIN_OUTPUT_TOKENS
+    )

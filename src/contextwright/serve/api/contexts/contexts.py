@@ -249,7 +249,7 @@ def answer_of(
         model=context.model.id,
         format=context.format,
         ledger=ledger,
-        answer=recipe.answer,
+        answer=recipe.output_limit(context.conversation.settings.max_tokens),
         price=None if price is None else ledger.tokens * price / 1_000_000,
         runs=[
             MessageRun(run.start + 1, run.stop, run.action, run.reason, decisions.run_tokens(run))
