@@ -1,5 +1,6 @@
 """Sections: their text, what they leave out, and that people's text opens no structure."""
 
+import os
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -327,11 +328,15 @@ def test_what_a_file_may_not_be(tmp_path: Path) -> None:
     inside = tmp_path / "inside"
     inside.mkdir()
     (inside / "link").symlink_to(tmp_path / "secret")
-    (inside / "large").write_text("x" * 11)
+    (inside / "loop").symlink_to("loop")
+    os.mkfifo(inside / "pipe")
+    (inside / "large").write_text("x" * 10 + "é", "utf-8")
     (inside / "binary").write_bytes(b"\xff\xfe")
     (inside / "blank").write_text(" \n")
     for path, reason in (
         ("link", "out of its root"),
+        ("loop", "Too many levels of symbolic links"),
+        ("pipe", "'pipe' is not a file"),
         ("large", "more than 10 bytes"),
         ("binary", "not UTF-8"),
         ("missing", "No such file"),
@@ -339,6 +344,8 @@ def test_what_a_file_may_not_be(tmp_path: Path) -> None:
         with pytest.raises(cw.UsageError, match=reason):
             cw.sections.File(path, root=str(inside), largest=10).write(SectionInput())
     assert cw.sections.File("blank", root=str(inside)).write(SectionInput()) is None
+    (inside / "marked").write_text("Be brief.", "utf-8-sig")
+    assert cw.sections.File("marked", root=str(inside)).write(SectionInput()) == "Be brief."
 
 
 def test_recipes_name_every_section(tmp_path: Path) -> None:

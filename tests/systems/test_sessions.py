@@ -1,6 +1,7 @@
 """Port 42's session files: found by the id inside, named in clean characters, written whole."""
 
 import json
+import os
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -193,11 +194,13 @@ def test_files_that_are_no_session_are_said_and_passed_over(tmp_path: Path) -> N
     outside = tmp_path.parent / f"{tmp_path.name}-outside.json"
     outside.write_text(json.dumps(session("secret")))
     (tmp_path / "2025-07-20" / "session-4-d.json").symlink_to(outside)
+    (tmp_path / "2025-07-20" / "session-5-e.json").symlink_to("session-5-e.json")
+    os.mkfifo(tmp_path / "2025-07-20" / "session-6-f.json")
     sessions = Sessions(tmp_path)
     assert [each.id for _, each in sessions.all()] == ["s1"]
-    assert [change.code for change in sessions.changes] == ["loss.file"] * 3
+    assert [change.code for change in sessions.changes] == ["loss.file"] * 5
     assert sessions.find("secret") is None
-    assert len(sessions.changes) == 3
+    assert len(sessions.changes) == 5
 
 
 def test_what_a_file_cannot_hold_is_reported_once(tmp_path: Path) -> None:

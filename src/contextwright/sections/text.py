@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from contextwright.errors import UsageError, shown
@@ -79,21 +80,28 @@ class File(
 
     def write(self, moment: SectionInput) -> str | None:
         """Return the text of the file; None if it is blank."""
-        root = Path(self.root or ".").resolve()
-        try:
-            file = (root / self.path).resolve(strict=True)
-            if not file.is_relative_to(root):
-                raise UsageError(f"{shown(self.path)} leads out of its root")
-            with file.open("rb") as opened:
-                content = opened.read(self.largest + 1)
-            text = content.decode()
-        except OSError as error:
-            raise UsageError(f"{shown(self.path)}: {error.strerror or 'unreadable'}") from error
-        except UnicodeDecodeError as error:
-            raise UsageError(f"{shown(self.path)}: not UTF-8") from error
+        content = self.content()
         if len(content) > self.largest:
             raise UsageError(f"{shown(self.path)}: more than {self.largest:,} bytes")
-        return text.strip() or None
+        try:
+            return content.decode("utf-8-sig").strip() or None
+        except UnicodeDecodeError as error:
+            raise UsageError(f"{shown(self.path)}: not UTF-8") from error
+
+    def content(self) -> bytes:
+        """Return the bytes of the file, at most one more than it may have."""
+        root = os.path.realpath(self.root or ".")
+        try:
+            # Not Path.resolve, which raises a RuntimeError for a link to itself.
+            file = Path(os.path.realpath(os.path.join(root, self.path), strict=True))
+            if not file.is_relative_to(root):
+                raise UsageError(f"{shown(self.path)} leads out of its root")
+            if not file.is_file():  # a pipe would be waited for
+                raise UsageError(f"{shown(self.path)} is not a file")
+            with file.open("rb") as opened:
+                return opened.read(self.largest + 1)
+        except OSError as error:
+            raise UsageError(f"{shown(self.path)}: {error.strerror or 'unreadable'}") from error
 
     def absence(self, moment: SectionInput) -> str:
         """Return that the file is empty."""

@@ -94,8 +94,10 @@ class Sessions:
         time is written with `now`, and keeps that time when it is saved again.
 
         Raises:
-            UsageError: no file can hold the session's id, or `now` is not a time.
+            UsageError: no file can hold the session's id, `now` is not a time, or the folder cannot
+                be written.
         """
+        session = as_conversation(session)
         id, now = require_id(session.id), require_time(now)
         told = fields_of(session).get("created_at")
         created = read_time(str(told)) or begun(session) or now
@@ -114,8 +116,11 @@ class Sessions:
         for change in rendered.changes:
             self.report(change)
         path = known.path if known else self.free_path(created, slug_of(session))
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, msgspec.json.format(encode_json(rendered.payload), indent=2))
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(path, msgspec.json.format(encode_json(rendered.payload), indent=2))
+        except OSError as error:
+            raise UsageError(f"cannot write {shown(str(path))}: {error.strerror}") from error
         if known and fullness(stamped) < known.fullness:
             self.remove_copies(id, path)
         if self.folder.name == PLACE:
@@ -159,10 +164,14 @@ class Sessions:
 
     def all(self) -> Iterator[tuple[Path, Conversation]]:
         """Yield every readable session file, oldest day first."""
-        root = self.folder.resolve()
+        # Not Path.resolve, which raises a RuntimeError for a link to itself.
+        root = os.path.realpath(self.folder)
         for path in sorted(self.folder.glob("*/session-*.json")):
-            if not path.resolve().is_relative_to(root):
-                self.report(Change("loss.file", path.name, "leads out of the folder"))
+            if not Path(os.path.realpath(path)).is_relative_to(root):
+                self.report(Change("loss.file", shown(path.name), "leads out of the folder"))
+                continue
+            if not path.is_file():  # a pipe would be waited for
+                self.report(Change("loss.file", shown(path.name), "is not a file"))
                 continue
             try:
                 session = parse(read_document(path, limit=LARGEST), FORMAT)
@@ -190,6 +199,7 @@ class Sessions:
     @staticmethod
     def added(session: Conversation, *messages: Message | Conversation) -> Conversation:
         """Return the session with more messages, also those that `parse_reply` returns."""
+        session = as_conversation(session)
         more = [as_conversation(one).messages for one in messages]
         for some in more:
             refuse_faults(some)
@@ -202,6 +212,7 @@ class Sessions:
         Under its own id, `save` empties its file. Under another `id` it is a new session, and the
         file of the old one stays.
         """
+        session = as_conversation(session)
         fresh = session.id if id is None else require_id(id)
         kept = {name: fields_of(session)[name] for name in KEPT if name in fields_of(session)}
         extra = {**session.extra, FORMAT: kept} if id is not None else session.extra

@@ -130,3 +130,9 @@ def test_errors_of_sessions_are_ours(tmp_path: Path) -> None:
         refusal(sessions.open, {"id": value})
         refusal(partial(sessions.added, sessions.open("s"), value), {})
         refusal(sessions.save, {"session": sessions.open("s"), "now": value})
+        refusal(sessions.save, {"session": value, "now": NOW})
+        refusal(partial(sessions.added, value), {})
+        refusal(sessions.cleared, {"session": value, "id": None})
+        refusal(sessions.cleared, {"session": sessions.open("s"), "id": value})
+    with pytest.raises(cw.UsageError, match="^cannot write '/dev/null/.*': Not a directory$"):
+        port42.Sessions("/dev/null").save(sessions.added(sessions.open("s"), HELLO[0]), now=NOW)
