@@ -4,6 +4,7 @@ import asyncio
 import json
 import socket
 import threading
+import time
 from collections.abc import Callable
 from contextlib import aclosing
 from typing import Any
@@ -14,6 +15,7 @@ from contextwright.errors import ProviderError
 from contextwright.formats.replies.reply import gather
 from contextwright.formats.replies.streams import read_stream
 from contextwright.providers import HttpClient
+from contextwright.providers.http import CROSSING_SECONDS
 from providers.standin import KEY, BreakOff, Held, said, serving
 
 BODY = json.dumps(
@@ -100,9 +102,9 @@ class Closing(threading.Thread):
     It is what a request meets that crosses the end of an idle connection on the way.
     """
 
-    def __init__(self, listener: socket.socket) -> None:
+    def __init__(self, listener: socket.socket, seconds: float = 0.0) -> None:
         super().__init__(daemon=True)
-        self.listener, self.bodies = listener, list[bytes]()
+        self.listener, self.seconds, self.bodies = listener, seconds, list[bytes]()
 
     def run(self) -> None:
         while True:
@@ -114,23 +116,33 @@ class Closing(threading.Thread):
                 self.bodies.append(connection.recv(100_000)[-1:])
                 connection.sendall(b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\nx")
                 connection.recv(100_000)
+                time.sleep(self.seconds)
 
 
 def test_a_request_that_meets_the_end_of_an_idle_connection_is_sent_again() -> None:
-    async def run(address: str) -> list[int]:
-        found: list[int] = []
-        async with HttpClient() as client:
-            for body in (b"1", b"2", b"3"):
-                response = await client.open(address, {}, body)
-                [_] = [piece async for piece in response.chunks()]
-                found.append(response.status)
-        return found
-
     with socket.create_server(("127.0.0.1", 0)) as listener:
         host = Closing(listener)
         host.start()
-        found = asyncio.run(run(f"http://127.0.0.1:{listener.getsockname()[1]}"))
-    assert (found, host.bodies) == ([200, 200, 200], [b"1", b"2", b"3"])
+        asyncio.run(send_three(listener))
+    assert host.bodies == [b"1", b"2", b"3"]
+
+
+def test_a_request_that_a_host_was_at_work_on_is_not_sent_again() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        host = Closing(listener, CROSSING_SECONDS * 1.2)
+        host.start()
+        with pytest.raises(ProviderError) as caught:
+            asyncio.run(send_three(listener))
+    assert (caught.value.kind, host.bodies) == ("connection", [b"1"])
+
+
+async def send_three(listener: socket.socket) -> None:
+    """Send three requests, one after the other, with a client that keeps its connections."""
+    async with HttpClient() as client:
+        for body in (b"1", b"2", b"3"):
+            address = f"http://127.0.0.1:{listener.getsockname()[1]}"
+            response = await client.open(address, {}, body)
+            [_] = [piece async for piece in response.chunks()]
 
 
 def test_a_new_connection_that_is_closed_is_an_error() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import suppress
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
 
@@ -20,6 +21,10 @@ __all__ = ["HttpClient", "HttpResponse", "require_aiohttp"]
 CONNECT_SECONDS, READ_SECONDS = 10.0, 300.0
 ADDED = ("accept", "content-type", "user-agent")
 """Headers that aiohttp would add where there are none."""
+CROSSING_SECONDS = 1.0
+"""How soon the end of an idle connection shows. Later, the host may have been at work on the
+request, and sending it again could cost twice.
+"""
 
 
 class HttpResponse:
@@ -119,7 +124,7 @@ class HttpClient:
         if self._session is None:
             self._session = self._new_session()
         while True:
-            was_used: list[bool] = []
+            reused: list[float] = []
             try:
                 response = await self._session.request(
                     method,
@@ -129,10 +134,10 @@ class HttpClient:
                     allow_redirects=False,
                     ssl=self.ssl_context or True,
                     proxy=self._proxy_for(url),
-                    trace_request_ctx=was_used,
+                    trace_request_ctx=reused,
                 )
             except (client.ServerDisconnectedError, client.ClientOSError) as error:
-                if not was_used:
+                if not reused or monotonic() - reused[0] > CROSSING_SECONDS:
                     raise broken(error) from None
             except (client.ClientError, TimeoutError, OSError) as error:
                 raise broken(error) from None
@@ -180,8 +185,8 @@ class HttpClient:
 
 
 async def note_use(_: object, trace: Any, __: object) -> None:
-    """Note that a request goes over a connection that others have used before it."""
-    trace.trace_request_ctx.append(True)
+    """Note when a request goes over a connection that others have used before it."""
+    trace.trace_request_ctx.append(monotonic())
 
 
 def end_with_connection(response: aiohttp.ClientResponse) -> None:
