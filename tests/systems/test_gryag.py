@@ -53,3 +53,23 @@ def test_a_reply_target_that_is_not_stored_has_a_line(reply: cw.Reply, line: str
     lines = context.sections["Transcript[9]"].splitlines()
     assert lines[3:6] == ["user: One", "bot: Two", line]
     assert lines[6].endswith(": Three [REPLY TO THIS]")
+
+
+def test_memories_and_facts_are_about_the_person_who_asks() -> None:
+    """Once Bob's stood below "Memories about Alice" where she replied to him, or named him."""
+    bob = cw.Author("2", "Bob")
+    known = cw.recall.MemoryList(
+        [
+            memory
+            for who in (ALICE, bob)
+            for memory in (
+                cw.Memory("memory", f"{who.name} likes coffee", who.id),
+                cw.Memory("fact", f"{who.name}'s town", who.id, "home"),
+            )
+        ]
+    )
+    reply = cw.Reply("777", bob, "Hello")
+    messages = [cw.user("Hello", author=bob), cw.user("Bob, why?", author=ALICE, reply_to=reply)]
+    context = gryag.recipe().build(messages, model="gemini-3.8-flash", memories=known)
+    assert context.sections["Memories[4]"].splitlines()[1:] == ["- Alice likes coffee"]
+    assert context.sections["KeyFacts[6]"].splitlines()[1:] == ["- Home: Alice's town"]
