@@ -65,6 +65,31 @@ def test_a_refusal_is_an_answer_too() -> None:
     assert json.loads(b"".join(pieces))["error"]["code"] == "invalid_api_key"
 
 
+def test_no_request_waits_for_the_end_of_another() -> None:
+    """aiohttp would open a hundred connections, and let all other requests wait."""
+
+    async def run() -> None:
+        count, arrived, go = 150, 0, asyncio.Event()
+
+        async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            nonlocal arrived
+            await reader.readuntil(b"\r\n\r\n")
+            arrived += 1
+            if arrived == count:
+                go.set()
+            await go.wait()
+            writer.write(b"HTTP/1.1 204 No Content\r\n\r\n")
+            writer.close()
+
+        server = await asyncio.start_server(answer, "127.0.0.1", backlog=count)
+        host, port = server.sockets[0].getsockname()
+        async with server, HttpClient() as client, asyncio.timeout(20):
+            opened = [client.open(f"http://{host}:{port}/", {}, b"") for _ in range(count)]
+            assert {response.status for response in await asyncio.gather(*opened)} == {204}
+
+    asyncio.run(run())
+
+
 def test_a_malformed_chunk_breaks_the_answer_off() -> None:
     """aiohttp closes the connection, and would let its reader wait."""
     opened = threading.Event()
