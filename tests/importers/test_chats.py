@@ -131,6 +131,108 @@ def test_slack_threads_bots_files_edits_and_reactions(tmp_path: Path) -> None:
     assert reports(path) == [{"skipped": skipped, "changes": [told]}]
 
 
+def rich(*elements: Any, kind: str = "section", **fields: Any) -> dict[str, Any]:
+    return {"type": f"rich_text_{kind}", "elements": [*elements], **fields}
+
+
+BLOCKS: list[dict[str, Any]] = [
+    {"type": "header", "text": {"type": "plain_text", "text": "Lunch < dinner &amp; tea"}},
+    {"type": "divider"},
+    {
+        "type": "section",
+        "text": {"type": "mrkdwn", "text": "<@U1>: *soup* &lt;hot&gt;"},
+        "fields": [{"type": "mrkdwn", "text": "<https://x.org|menu>"}],
+    },
+    {"type": "actions", "elements": [{"type": "button", "text": {"type": "plain_text"}}]},
+    {
+        "type": "context",
+        "elements": [
+            {"type": "image", "image_url": "https://x.org/i", "alt_text": "a bowl"},
+            {"type": "plain_text", "text": "by Chef"},
+        ],
+    },
+    {"type": "markdown", "text": "**a** > b"},
+    {
+        "type": "rich_text",
+        "elements": [
+            rich(
+                {"type": "text", "text": "1 < 2 &amp; "},
+                {"type": "user", "user_id": "U1"},
+                {"type": "channel", "channel_id": "C1"},
+                {"type": "usergroup", "usergroup_id": "S1"},
+                {"type": "broadcast", "range": "here"},
+                {"type": "emoji", "name": "tada"},
+                {"type": "link", "url": "https://x.org"},
+                {"type": "link", "url": "https://x.org", "text": "x<y"},
+                {"type": "date", "timestamp": 1, "fallback": " May 1"},
+            ),
+            rich(rich({"type": "text", "text": "rice"}), kind="list", style="bullet"),
+            rich(
+                rich({"type": "text", "text": "wash"}),
+                rich({"type": "text", "text": "boil"}),
+                kind="list",
+                style="ordered",
+            ),
+            rich({"type": "text", "text": "so\nhe said"}, kind="quote"),
+            rich({"type": "text", "text": "if a > b"}, kind="preformatted"),
+        ],
+    },
+]
+WORDS = """\
+Lunch < dinner & tea
+
+@Ann Lee: *soup* <hot>
+menu (https://x.org)
+
+a bowl by Chef
+
+**a** > b
+
+1 < 2 &amp; @Ann Lee#C1@S1@here:tada:https://x.orgx<y (https://x.org) May 1
+• rice
+1. wash
+2. boil
+> so
+> he said
+```
+if a > b
+```"""
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        pytest.param({"text": "", "blocks": BLOCKS}, WORDS, id="blocks"),
+        pytest.param({"blocks": BLOCKS[:1]}, "Lunch < dinner & tea", id="no text"),
+        pytest.param({"text": "Said", "blocks": BLOCKS}, "Said", id="a text says it all"),
+        pytest.param(
+            {"text": "", "attachments": [{"fallback": "[no preview]", "blocks": BLOCKS[:1]}]},
+            "Lunch < dinner & tea",
+            id="blocks in an attachment",
+        ),
+        pytest.param(
+            {
+                "text": "",
+                "attachments": [
+                    {"title": "Build", "fields": [{"title": "State", "value": "failed"}]}
+                ],
+            },
+            "Build\nState: failed",
+            id="fields of an attachment",
+        ),
+    ],
+)
+def test_slack_apps_speak_in_blocks(tmp_path: Path, fields: dict[str, Any], words: str) -> None:
+    """Once a message of blocks alone was left out as empty."""
+    path = write_zip(tmp_path / "s.zip", slack(said("1.1", user="U1", **fields)))
+    ((_, _, (message,)),) = read(path)
+    assert message.parts == (Text(words),)
+    assert (
+        message.meta["slack"].items()
+        >= {name: value for name, value in fields.items() if name != "text"}.items()
+    )
+
+
 @pytest.mark.parametrize(
     ("members", "message"),
     [

@@ -6,7 +6,7 @@ import json
 import re
 import shutil
 import zipfile
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from copy import deepcopy
@@ -167,6 +167,48 @@ def test_what_is_replaced_counts_once(source: str, tmp_path: Path) -> None:
                 deque(one.messages, 0)
             counts.add(files.replaced)
     assert counts == {1}
+
+
+@pytest.mark.parametrize("source", SOURCES)
+@examples(BODY)
+@given(data=st.data())
+def test_no_words_are_lost_without_a_word(
+    source: str, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """What the whole file says once, an altered one says too, or it says what it left out."""
+    kind, value = SOURCES[source]
+    file = tmp_path_factory.mktemp("altered") / f"file.{kind}"
+    other = data.draw(altered(value))
+    try:
+        (told, _, said), (_, kept, more) = (
+            imported_words(file, encoded(kind, one), source) for one in (value, other)
+        )
+    except ParseError:
+        return
+    once = {text for text, number in Counter(texts_in(value)).items() if number == 1}
+    words = [one for one in once.intersection(texts_in(other)) if " " in one and one in told]
+    assert more != said or not [one for one in words if one[1:-1] not in kept]
+
+
+def imported_words(file: Path, content: bytes, source: str) -> tuple[str, str, list[Any]]:
+    """All parts of the messages of a file, the whole messages, and what was said of them."""
+    file.write_bytes(content)
+    parts, messages, said = "", "", list[Any]()
+    for one in importers.read(file, source, branches=True):
+        for message in one.messages:
+            parts += repr(message.parts)
+            messages += repr(message)
+        said.append((one.report.codes, one.report.skipped))
+    return parts, messages, said
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    """All texts inside a value, at any depth, as they are shown."""
+    if isinstance(value, str):
+        yield repr(value)
+    inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for one in inside:
+        yield from texts_in(one)
 
 
 def count_in_and_out(told: dict[str, Any], store: tuple[str, str]) -> None:

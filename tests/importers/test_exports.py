@@ -227,6 +227,29 @@ def test_a_circle_apart_from_the_branch_of_chatgpt_is_left_out_and_said(tmp_path
         read(path, branches=True)
 
 
+THOUGHT = {"content_type": "thoughts", "thoughts": [{"content": "Add."}]}
+CHART = {"content_type": "chart", "rows": [1]}
+
+
+@pytest.mark.parametrize(
+    ("content", "asked", "answered"),
+    [
+        (THOUGHT, Thinking("Add.", origin="chatgpt"), "Add."),
+        (CHART, Opaque("chatgpt", CHART), (Opaque("chatgpt", CHART),)),
+    ],
+)
+def test_what_is_no_text_stays_beside_a_call_and_in_a_result(
+    tmp_path: Path, content: dict[str, Any], asked: Any, answered: Any
+) -> None:
+    data = chatgpt(
+        node("a", None, "assistant", content=content, recipient="python"),
+        node("t", "a", "tool", content=content, name="python"),
+    )
+    ((_, _, (call, result)),) = read(write_json(tmp_path / "x.json", data))
+    assert call.parts == (asked, ToolCall("python", {}, "a"))
+    assert [one.content for one in result.results] == [answered]
+
+
 # --- Claude ------------------------------------------------------------------------------------
 
 
@@ -252,6 +275,25 @@ def test_claude(tmp_path: Path) -> None:
             ),
         )
     ]
+
+
+def test_claude_blocks_without_words_leave_the_plain_text(tmp_path: Path) -> None:
+    chat = {
+        "uuid": "c",
+        "chat_messages": [
+            {"uuid": "m", "sender": "human", "text": "Tea?", "content": [{"type": "text"}]},
+            {
+                "uuid": "n",
+                "sender": "assistant",
+                "text": "Green.",
+                "content": [{"type": "text", "text": ""}, {"type": "text", "text": None}],
+            },
+        ],
+    }
+    path = write_json(tmp_path / "conversations.json", [chat])
+    ((_, _, messages),) = read(path)
+    assert [message.text for message in messages] == ["Tea?", "Green."]
+    assert reports(path) == [{"skipped": {"block without its text": 2}, "changes": []}]
 
 
 def test_claude_results_stand_apart_from_the_reply(tmp_path: Path) -> None:

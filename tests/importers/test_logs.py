@@ -116,8 +116,10 @@ def test_codex_of_before_the_wrapper(tmp_path: Path) -> None:
         {"id": "s", "timestamp": "t", "instructions": None, "git": {}},
         {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Hi"}]},
         {"record_type": "state"},
+        {"payload": {"instructions": "x"}},
     )
     assert [message.text for message in read(path)[0][2]] == ["Hi"]
+    assert reports(path) == [{"skipped": {"state": 1, "line without a type": 1}, "changes": []}]
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ is a call, and the tool's next message is its result.
 from __future__ import annotations
 
 from collections.abc import Container, Iterator
+from typing import TypeGuard
 
 import msgspec
 
@@ -186,7 +187,10 @@ class Branch:
         id = fields.maybe("id") or ""
         recipient = fields.maybe("recipient") or "all"
         if role == "assistant" and recipient != "all":
-            parts = [self.call(recipient, parts, id)]
+            parts = [
+                *(part for part in parts if not is_words(part)),
+                self.call(recipient, parts, id),
+            ]
         elif role == "tool":
             parts = [self.result(author.maybe("name") or "tool", parts, kind)]
         name = author.maybe("name") if role == "user" else None
@@ -202,7 +206,7 @@ class Branch:
 
     def call(self, recipient: str, parts: list[Part], id: str) -> ToolCall:
         """Return a call from what the model wrote to a tool, parsed if it is JSON."""
-        words = "\n".join(part.text or "" for part in parts if isinstance(part, Text | Opaque))
+        words = "\n".join(part.text or "" for part in parts if is_words(part))
         call = ToolCall.from_json(recipient, words, id=id)
         if "_raw" in call.arguments:
             call = ToolCall(recipient, {"input": words}, id)
@@ -211,7 +215,8 @@ class Branch:
 
     def result(self, name: str, parts: list[Part], kind: str) -> ToolResult:
         """Return a tool's message as the result of its newest call."""
-        pieces = tuple(part for part in parts if isinstance(part, Text | Media | Opaque))
+        thought = (Text(one.text) if isinstance(one, Thinking) else one for one in parts)
+        pieces = tuple(part for part in thought if isinstance(part, Text | Media | Opaque))
         only = pieces[0] if len(pieces) == 1 else None
         content = only.text if isinstance(only, Text) else pieces
         call = self.calls.get(name.partition(".")[0])
@@ -285,6 +290,11 @@ def parts_of(content: Fields, kind: str, files: dict[str, Media]) -> Iterator[Pa
         case _:
             yield Opaque(NAME, content.data, content.maybe("text"))
     yield from files.values()
+
+
+def is_words(part: Part) -> TypeGuard[Text | Opaque]:
+    """Whether a part is what the model wrote to a tool; files and thinking stay beside the call."""
+    return isinstance(part, Text) or (isinstance(part, Opaque) and part.text is not None)
 
 
 def words(text: str | None) -> Iterator[Text]:

@@ -95,12 +95,13 @@ def messages_of(fields: Fields, id: str, report: Report) -> list[Message]:
 def parts_of(fields: Fields, report: Report) -> Iterator[Part]:
     """Yield the parts of an entry: its blocks, else its plain text, then attachments."""
     calls: list[str] = []
-    blocks = fields.objects("content")
-    for block in blocks:
+    is_empty = True
+    for block in fields.objects("content"):
         part = part_of(block, calls, fields.maybe("uuid") or "", report)
         if part is not None:
+            is_empty = False
             yield part
-    if not blocks and fields.maybe("text"):
+    if is_empty and fields.maybe("text"):
         yield Text(fields.text("text"))
     for file in fields.objects("attachments"):
         yield attachment(file)
@@ -113,6 +114,8 @@ def part_of(block: Fields, calls: list[str], message: str, report: Report) -> Pa
     match block.text("type"):
         case "text":
             text = block.maybe("text")
+            if text is None:
+                report.skip("block without its text")
             return Text(text) if text else None
         case "thinking":
             return Thinking(block.maybe("thinking") or "", origin=NAME)

@@ -83,15 +83,15 @@ class Session:
 
     def messages(self) -> Iterator[Message]:
         """Yield all messages in order."""
-        for number, value in self.files.lines(self.name):
+        for place, (number, value) in enumerate(self.files.lines(self.name)):
             try:
-                yield from self.line(Fields(value), number)
+                yield from self.line(Fields(value), number, is_first=place == 0)
                 self.settle()
             except ParseError as error:
                 raise error.within(line=number, file=self.files.shown(self.name)) from None
         yield from self.closed()
 
-    def line(self, fields: Fields, number: int) -> Iterator[Message]:
+    def line(self, fields: Fields, number: int, *, is_first: bool) -> Iterator[Message]:
         """Yield the messages that a line completes."""
         kind = fields.maybe("type")
         match kind:
@@ -106,11 +106,13 @@ class Session:
             case "event_msg":
                 what = fields.object("payload").maybe("type") or "event"
                 self.report.skip(f"event {shown(what)[1:-1]}")
-            case "session_meta" | None:
+            case "session_meta" | None if is_first:
                 instructions = fields.object("payload").data.get("instructions")
                 instructions = instructions or fields.data.get("instructions")
-                if isinstance(instructions, str) and number == 1:
+                if isinstance(instructions, str):
                     yield self.marked(Message("system", (Text(instructions),)), number, None)
+            case None:
+                self.report.skip(shown(fields.maybe("record_type") or "line without a type")[1:-1])
             case _ if kind in ITEMS:  # logs of 2025 have items without a wrapper
                 yield from self.item(fields, number, None)
             case _:

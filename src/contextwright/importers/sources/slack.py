@@ -26,6 +26,7 @@ from contextwright.importers.base import (
     media_named,
     without_secrets,
 )
+from contextwright.importers.sources.slack_blocks import markup_of
 from contextwright.messages.message import Author, Message, Reply, Role
 from contextwright.messages.parts import Part, Text
 
@@ -281,7 +282,7 @@ class Channel:
 
     def parts(self, fields: Fields) -> Iterator[Part]:
         """Yield the text, what was linked or sent by a bot, then files."""
-        text = self.people.words(fields.maybe("text") or "")
+        text = self.people.words(fields.maybe("text") or markup_of(fields.objects("blocks")))
         if not text:
             attached = fields.objects("attachments")
             text = "\n\n".join(filter(None, map(self.attached, attached)))
@@ -299,8 +300,14 @@ class Channel:
     def attached(self, attachment: Fields) -> str:
         """Return the text of an attachment, because bots often write in attachments only."""
         said = [attachment.maybe(name) for name in ("pretext", "title", "text")]
-        words = "\n".join(word for word in said if word) or attachment.maybe("fallback") or ""
-        return self.people.words(words)
+        said += [titled(field) for field in attachment.objects("fields")]
+        words = "\n".join(filter(None, said)) or markup_of(attachment.objects("blocks"))
+        return self.people.words(words or attachment.maybe("fallback") or "")
+
+
+def titled(field: Fields) -> str:
+    """Return a field of an attachment as a line."""
+    return ": ".join(filter(None, (field.maybe("title"), field.spelled("value"))))
 
 
 IMPORTER = Importer(NAME, "Slack export, folder or zip", read, ("threads", "latest"))
