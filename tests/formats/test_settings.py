@@ -92,6 +92,19 @@ def test_a_setting_crosses(meaning: dict[str, dict[str, Any]], source: str, targ
     assert cw.check(rendered.payload, target, model=MODELS[target]) == []
 
 
+@pytest.mark.parametrize("mode", ["AUTO", "ANY", "NONE", "VALIDATED"])
+@pytest.mark.parametrize("target", [name for name in MODELS if name != "gemini"])
+def test_only_gemini_holds_calls_to_their_schemas(mode: str, target: str) -> None:
+    """The mode `VALIDATED` is `AUTO` with that promise."""
+    config = {"functionCallingConfig": {"mode": mode}}
+    tools = [{"functionDeclarations": [{"name": "f", "description": "d"}]}]
+    rendered = cw.convert(body("gemini", toolConfig=config, tools=tools), "gemini", target)
+    lost = [change.path for change in rendered.changes if change.code == "loss.setting"]
+    named = ["toolConfig.functionCallingConfig"] if mode == "VALIDATED" else []
+    refused = ["tool_choice"] if (mode, target) == ("ANY", "anthropic") else []
+    assert lost == [*named, *refused]
+
+
 @pytest.mark.parametrize(
     ("target", "setting", "silent", "lost"),
     [

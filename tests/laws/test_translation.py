@@ -253,6 +253,7 @@ def settings_arrive(conversation: cw.Conversation, rendered: cw.Rendered, target
 
 OTHER_NAMES = {
     "effort": ("thinking",),
+    "max_tokens": ("max_completion_tokens", "max_output_tokens", "generationConfig"),
     "show_thinking": ("thinking", "effort"),
     "parallel_calls": ("parallel_tool_calls",),
 }

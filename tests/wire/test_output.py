@@ -31,6 +31,10 @@ LIMITS: dict[str, tuple[str, str, str, int, int, str]] = {
         "anthropic", "openai-chat", GPT, 0, 1,
         "repair.setting max_completion_tokens: raised to 1, the least allowed",
     ),
+    "the same for Gemini": (
+        "anthropic", "gemini", GEMINI, 0, 1,
+        "repair.setting generationConfig.maxOutputTokens: raised to 1, the least allowed",
+    ),
     "the same for Claude": ("anthropic", "anthropic", CLAUDE, 0, 0, ""),
 }  # fmt: skip
 
@@ -55,6 +59,26 @@ def test_a_limit_is_one_that_the_model_accepts(name: str) -> None:
     assert [str(one) for one in converted.changes] == ([change] if change else [])
     assert cw.check(converted.payload, target, model=model) == []
     assert body["max_tokens"] == given
+
+
+@pytest.mark.parametrize(
+    ("target", "model", "path", "used"),
+    [
+        ("anthropic", CLAUDE, "max_tokens", 4_096),
+        ("gemini", GEMINI, "generationConfig.maxOutputTokens", None),
+        ("openai-chat", GPT, "max_completion_tokens", None),
+        ("openai-responses", GPT, "max_output_tokens", None),
+    ],
+)
+def test_a_negative_limit_is_no_limit(target: str, model: str, path: str, used: int | None) -> None:
+    settings = cw.Settings(max_tokens=-1)
+    chat = cw.Conversation((cw.user("Hello"),), settings=settings)
+    rendered = cw.render(chat, target, model=model)
+    lost = f"loss.setting {path}: -1 is not a number of tokens"
+    assert [str(one) for one in rendered.changes if one.code != "invent.max_tokens"] == [lost]
+    assert rendered.payload.get("max_tokens") == used
+    assert b"-1" not in rendered.json
+    assert cw.check(rendered.payload, target, model=model) == []
 
 
 def test_a_thinking_budget_fits_the_lower_limit() -> None:

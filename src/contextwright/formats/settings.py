@@ -220,6 +220,9 @@ def is_carried(format: str, path: str, value: Any, settings: Settings) -> bool:
     """Whether `Settings` carries a field of a body, with this value, to other APIs."""
     if path in ALSO_READ.get(format, ()) or value in SAYS_NOTHING_THERE.get(path, ()):
         return True
+    if path == "toolConfig.functionCallingConfig" and is_object(value):
+        # Only Gemini has a mode that holds calls to their schemas.
+        return settings.tool_choice is not None and value.get("mode") != "VALIDATED"
     if path == "metadata" and format == "anthropic":
         return settings.user is not None  # its only field
     names = [name for name, place in TABLES.get(format, {}).items() if place == path]
@@ -306,8 +309,15 @@ def known_fields(fields: Object, shape: type[Any], changes: list[Change], **need
 
 
 def fit_limit(wire: Object, path: str, model: Model, changes: list[Change], *, least: int) -> None:
-    """Set an output limit to the nearest one that the model accepts."""
+    """Set an output limit to the nearest one that the model accepts; leave out a negative one.
+
+    The least is no substitute for -1, which callers use for no limit: Claude answers nothing to 0.
+    """
     limit = dig(wire, path)
+    if type(limit) is int and limit < 0:
+        take_out(wire, path)
+        changes.append(Change("loss.setting", path, f"{limit} is not a number of tokens"))
+        return
     nearest = nearest_limit(limit, model, least=least)
     if nearest != limit:
         put(wire, path, nearest)
@@ -323,9 +333,22 @@ def dig(body: Any, path: str) -> Any:
     return body
 
 
+def take_out(wire: Object, path: str) -> None:
+    """Remove the value at a path; objects above it are copied, and removed if nothing is left."""
+    step, _, rest = path.partition(".")
+    if not rest:
+        del wire[step]
+        return
+    wire[step] = dict(wire[step])
+    take_out(wire[step], rest)
+    if not wire[step]:
+        del wire[step]
+
+
 def put(wire: Object, path: str, value: Any) -> None:
-    """Set the value at a path, creating objects as needed."""
+    """Set the value at a path; objects above it, which may be the caller's, are copied."""
     *steps, last = path.split(".")
     for step in steps:
-        wire = wire.setdefault(step, {})
+        wire[step] = dict(wire.get(step, {}))
+        wire = wire[step]
     wire[last] = value

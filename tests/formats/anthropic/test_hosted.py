@@ -56,14 +56,10 @@ CASES: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]], list[str]]] =
         [
             ASK,
             {"role": "assistant", "content": [CALL]},
-            {"role": "user", "content": [UNRECORDED]},
-            {"role": "assistant", "content": [CALL]},
-            {"role": "user", "content": [RESULT]},
+            {"role": "assistant", "content": [{**CALL, "id": "t1_2"}]},
+            {"role": "user", "content": [RESULT, {**RESULT, "tool_use_id": "t1_2"}]},
         ],
-        [
-            "loss.orphan messages[3].parts[1]: answers no call",
-            "invent.result messages[1].parts[0]: no result of f was recorded",
-        ],
+        ["repair.id messages[2].parts[0]: 't1' gets the id 't1_2'"],
     ),
 }
 

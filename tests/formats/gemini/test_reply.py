@@ -77,6 +77,38 @@ def chunk(*parts: Any, **more: Any) -> dict[str, Any]:
     }
 
 
+GROWING = [
+    chunk("a", citationMetadata={"citationSources": [{"endIndex": 1, "uri": "https://a.b"}]}),
+    chunk("b", logprobsResult={"chosenCandidates": [{"token": "b"}]}),
+    chunk("b", logprobsResult={"chosenCandidates": [{"token": "b"}]}),
+    chunk("c", groundingMetadata={"webSearchQueries": ["q"], "groundingChunks": [{"web": 1}]}),
+    chunk(
+        "d",
+        citationMetadata={"citationSources": [{"startIndex": 3, "uri": "https://c.d"}]},
+        groundingMetadata={"groundingChunks": [{"web": 1}, {"web": 2}]},
+        finishReason="STOP",
+    ),
+]
+
+
+def test_what_several_chunks_say_beside_their_parts_is_kept() -> None:
+    reply = cw.parse_stream(GROWING, "gemini")
+    assert reply.messages == (cw.assistant("abbcd"),)
+    assert reply.extra["gemini"]["candidates[0]"] == {
+        "citationMetadata": {
+            "citationSources": [
+                {"endIndex": 1, "uri": "https://a.b"},
+                {"startIndex": 3, "uri": "https://c.d"},
+            ]
+        },
+        "logprobsResult": {"chosenCandidates": [{"token": "b"}, {"token": "b"}]},
+        "groundingMetadata": {
+            "webSearchQueries": ["q"],
+            "groundingChunks": [{"web": 1}, {"web": 2}],
+        },
+    }
+
+
 CHUNKS = [
     chunk({"text": "h", "thought": True}),
     chunk({"text": "m", "thought": True}, {"text": "Hel"}),

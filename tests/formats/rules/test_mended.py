@@ -185,11 +185,8 @@ CASES = {
             "model": "gpt-5.6-sol",
             "input": [HI, output("a", "1"), COMPACTED, output("b", "2")],
         },
-        {"input": [HI, COMPACTED]},
-        [
-            "loss.orphan messages[1].parts[0]: answers no call",
-            "loss.orphan messages[3].parts[0]: answers no call",
-        ],
+        {"input": [HI, COMPACTED, output("b", "2")]},
+        ["loss.orphan messages[1].parts[0]: answers no call"],
     ),
     "two outputs of a stored call": Case(
         "openai-responses",

@@ -156,6 +156,37 @@ def test_spell_ids(before: list[cw.Message], expected: list[list[str]]) -> None:
     assert ids(apply(rules.spell_ids, *before)[0]) == expected
 
 
+@pytest.mark.parametrize(
+    ("before", "expected"),
+    [
+        ([A(call("a")), A(call("a")), R("a", "1"), R("a", "2")], ["a", "a_2", "a", "a_2"]),
+        ([A(call("a")), A(call("a")), R("a", "1")], ["a", "a", "a"]),
+        ([A(call("a")), U("?"), A(call("a")), R("a", "1"), R("a", "2")], ["a", "a_2", "a", "a_2"]),
+        ([A(call("a")), R("a", "1"), A(call("a")), R("a", "2")], ["a", "a", "a", "a"]),
+        ([A([call("a"), call("a")]), R("a", "1"), R("a", "2")], ["a", "a", "a", "a"]),
+        (
+            [A([call("a"), call("a_2")]), A(call("a")), A(call("a")), R("a", "1"), R("a", "2")],
+            ["a", "a_2", "a", "a_3", "a", "a_3"],
+        ),
+        (
+            [A(call("a")), A(call("a")), R("a", "1"), R("a", "2"), R("a", "3")],
+            ["a", "a_2", "a", "a_2", "a"],
+        ),
+    ],
+)
+def test_part_repeated_ids(before: list[cw.Message], expected: list[str]) -> None:
+    after, codes = apply(rules.part_repeated_ids, *before)
+    ids = [
+        part.id if isinstance(part, cw.ToolCall) else part.call_id
+        for message in after
+        for part in message.parts
+        if isinstance(part, cw.ToolCall | cw.ToolResult)
+    ]
+    assert ids == expected
+    assert set(codes) <= {"repair.id"}
+    assert bool(codes) is (after != before)
+
+
 def test_spell_ids_renumbers_where_ids_pair_across_turns() -> None:
     before = [A(call("a")), R("a", "1"), A(call("a")), R("a", "2")]
     after, codes = apply(rules.spell_ids, *before, target=traits(reuses_ids=False))

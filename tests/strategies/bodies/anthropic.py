@@ -49,7 +49,7 @@ def anthropic_body(pen: Pen) -> Body:
         messages.extend(anthropic_turn(pen))
     body: Body = {
         "model": pen.one(*MODELS["anthropic"]),
-        "max_tokens": 4_000,
+        "max_tokens": pen.one(4_000, 4_000, 4_000, 0, -1, 2_000_000),
         "messages": messages,
     }
     if pen.chance(2):

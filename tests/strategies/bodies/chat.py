@@ -8,8 +8,8 @@ from strategies.bodies.pen import MODELS, PEOPLE, Body, Pen, schema
 from strategies.messages import PNG
 
 CHAT_SETTINGS: dict[str, Any] = {
-    "max_completion_tokens": (100, 5_000),
-    "max_tokens": (300,),
+    "max_completion_tokens": (100, 5_000, 0, 2_000_000),
+    "max_tokens": (300, -1),
     "temperature": (0.0, 0.5, 1.5),
     "top_p": (0.9,),
     "seed": (7,),

@@ -8,7 +8,7 @@ from strategies.bodies.pen import PROTO, Body, Pen, schema
 from strategies.messages import PNG
 
 GENERATION: dict[str, Any] = {
-    "maxOutputTokens": (100, 5_000),
+    "maxOutputTokens": (100, 5_000, 0, -1, 2_000_000),
     "temperature": (0.5, 1.5),
     "topP": (0.9,),
     "topK": (3,),
@@ -37,6 +37,7 @@ GEMINI_SETTINGS: dict[str, Any] = {
         {"functionCallingConfig": {"mode": "AUTO"}},
         {"functionCallingConfig": {"mode": "ANY"}},
         {"functionCallingConfig": {"mode": "NONE"}},
+        {"functionCallingConfig": {"mode": "VALIDATED"}},
         lambda pen: {"functionCallingConfig": {"mode": "ANY", "allowedFunctionNames": names(pen)}},
         lambda pen: {"retrievalConfig": {"languageCode": pen.words("uk")}},
     ),

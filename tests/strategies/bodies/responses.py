@@ -9,7 +9,7 @@ from strategies.messages import PNG
 
 DETAILS = ("auto", "low", "original")
 RESPONSES_SETTINGS: dict[str, Any] = {
-    "max_output_tokens": (100, 5_000),
+    "max_output_tokens": (100, 5_000, -1, 2_000_000),
     "temperature": (0.5,),
     "top_p": (0.9,),
     "top_logprobs": (2,),

@@ -221,7 +221,7 @@ def settle(body: Object, model: Model, changes: list[Change]) -> None:
         reason = "there is a responseJsonSchema too"
         changes.append(Change("loss.setting", "generationConfig.responseSchema", reason))
     settle_schema(body, changes)
-    fit_limit(body, "generationConfig.maxOutputTokens", model, changes, least=0)
+    fit_limit(body, "generationConfig.maxOutputTokens", model, changes, least=1)
     said = [field for field in CACHED if field in body]
     if body.get("cachedContent") and said:
         del body["cachedContent"]

@@ -24,6 +24,11 @@ WHOLE = "whole"
 """Marks deltas of a part that has more than text, which a writer sends as a whole."""
 
 
+LOGPROBS = "logprobsResult"
+GROWING = ("citationMetadata", "groundingMetadata", "urlContextMetadata", LOGPROBS)
+"""Fields of a candidate of which each chunk may bring more."""
+
+
 class GeminiReader(StreamReader):
     """Reads the chunks of `:streamGenerateContent`, as server-sent events or as a JSON array.
 
@@ -72,7 +77,11 @@ class GeminiReader(StreamReader):
         """Read the first candidate of a chunk; only count the others."""
         if not is_object(candidate):
             return
-        self.candidate.update({key: candidate[key] for key in candidate if key != "content"})
+        for field, value in candidate.items():
+            if field in GROWING:
+                value = grown(self.candidate.get(field), value, resent=field != LOGPROBS)
+            if field != "content":
+                self.candidate[field] = value
         content = candidate.get("content")
         held: Any = content.get("parts") if is_object(content) else None
         for part in held if is_list(held) else ():
@@ -158,6 +167,19 @@ parse_stream = stream_parser(GeminiReader)
 def is_plain(part: Object) -> bool:
     """Whether a part is only text."""
     return isinstance(part.get("text"), str) and part.keys() <= PLAIN
+
+
+def grown(held: Any, more: Any, *, resent: bool) -> Any:
+    """Return what chunks said so far of a field with what another one adds to its lists.
+
+    `resent`: a list that begins with what is held brings that again.
+    """
+    if is_list(held) and is_list(more):
+        again = resent and more[: len(held)] == held
+        return more if again else [*held, *more]
+    if is_object(held) and is_object(more):
+        return {**held, **{key: grown(held.get(key), more[key], resent=resent) for key in more}}
+    return more
 
 
 def started(part: Object) -> Object:

@@ -12,6 +12,7 @@ from contextwright.formats.rules import (
     keeping,
     messages_of,
     pair_results,
+    paired_before,
     path_in,
     spell_ids,
     start_with_user,
@@ -28,9 +29,12 @@ __all__ = ["OWN_RULES", "STORED_RULES"]
 
 def pair_by_id(draft: Draft, target: Target) -> Ruled:
     """Put results after their calls, unless they came from this format and are paired already."""
-    if target.same_format and is_paired(messages_of(draft)):
+    if not target.same_format:
+        return pair_results(draft, target)
+    messages = messages_of(draft)
+    if is_paired(messages):
         return draft, []
-    return pair_results(draft, target)
+    return paired_before(first_compaction(messages), draft, target)
 
 
 def spell_broken_ids(draft: Draft, target: Target) -> Ruled:

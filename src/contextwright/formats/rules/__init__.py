@@ -14,9 +14,9 @@ from contextwright.formats.rules.calls import (
     NO_RESULT,
     OpenCalls,
     pair_results,
+    paired_before,
     settle_roles,
     spell_errors,
-    spell_ids,
     spell_tool_names,
 )
 from contextwright.formats.rules.draft import (
@@ -40,6 +40,7 @@ from contextwright.formats.rules.foreign import (
     opaque_fits,
     thinking_fits,
 )
+from contextwright.formats.rules.ids import part_repeated_ids, spell_ids
 from contextwright.formats.rules.media import media_fits, place_media
 from contextwright.formats.rules.reply_tools import speak_reply_tools
 from contextwright.formats.rules.speakers import Speakers, name_fits, name_speakers, place_system
@@ -91,6 +92,8 @@ __all__ = [
     "name_speakers",
     "opaque_fits",
     "pair_results",
+    "paired_before",
+    "part_repeated_ids",
     "path_in",
     "path_to",
     "place_media",
@@ -122,6 +125,7 @@ RULES: tuple[Rule, ...] = (
     leave_out_hidden,
     leave_out_foreign,
     settle_roles,
+    part_repeated_ids,
     speak_reply_tools,
     pair_results,
     spell_ids,

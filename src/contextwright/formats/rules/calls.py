@@ -1,4 +1,4 @@
-"""Rules for calls and results: pairs, ids, names, errors."""
+"""Rules for calls and results: pairs, names, errors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from contextwright.formats.rules.draft import (
     Place,
     Placed,
     Ruled,
-    clean_name,
     keeping,
     messages_of,
     path_in,
@@ -20,7 +19,7 @@ from contextwright.formats.rules.draft import (
 )
 from contextwright.formats.rules.foreign import extra_fits
 from contextwright.formats.rules.media import piece_fits
-from contextwright.formats.target import Speller, Spelling, Target
+from contextwright.formats.target import Target
 from contextwright.messages.changes import Change
 from contextwright.messages.exchanges import Answer, At, match_results
 from contextwright.messages.message import Message, Role
@@ -30,14 +29,13 @@ __all__ = [
     "NO_RESULT",
     "OpenCalls",
     "pair_results",
+    "paired_before",
     "settle_roles",
     "spell_errors",
-    "spell_ids",
     "spell_tool_names",
 ]
 
 NO_RESULT = "[no result recorded]"
-ANY_SPELLING = Spelling(allowed=r"\s\S")
 
 
 def settle_roles(draft: Draft, target: Target) -> Ruled:
@@ -80,17 +78,22 @@ def pair_results(draft: Draft, target: Target) -> Ruled:
     target's API itself pairs by turn, because separating its parallel calls would make them several
     steps.
     """
-    if not target.options.repair:
-        return draft, []
     if target.same_format and target.traits.pairs_by_turn and is_paired_by_turn(draft):
         return draft, []
-    matching = match_results(messages_of(draft))
-    moved = moved_results(draft, matching.answers)
-    if not moved and not matching.orphans and all(map(is_named, matching.answers)):
+    return paired_before(LAST, draft, target)
+
+
+def paired_before(end: At, draft: Draft, target: Target) -> Ruled:
+    """Pair results as `pair_results` does; orphans after `end` stay where they are."""
+    if not target.options.repair:
         return draft, []
-    changes = [
-        Change("loss.orphan", path_in(draft, at), "answers no call") for at in matching.orphans
-    ]
+    matching = match_results(messages_of(draft))
+    lost = [at for at in matching.orphans if at < end]
+    stays = set(matching.orphans).difference(lost)
+    moved = moved_results(draft, matching.answers)
+    if not moved and not lost and all(map(is_named, matching.answers)):
+        return draft, []
+    changes = [Change("loss.orphan", path_in(draft, at), "answers no call") for at in lost]
     changes.extend(moved)
     by_message: dict[int, list[Answer]] = {}
     for answer in matching.answers:
@@ -98,7 +101,11 @@ def pair_results(draft: Draft, target: Target) -> Ruled:
     paired: Draft = []
     for position, (place, message) in enumerate(draft):
         parts = message.parts
-        kept = [(at, part) for at, part in enumerate(parts) if type(part) is not ToolResult]
+        kept = [
+            (index, part)
+            for index, part in enumerate(parts)
+            if type(part) is not ToolResult or (position, index) in stays
+        ]
         if len(kept) == len(parts):
             paired.append((place, message))
         elif kept:
@@ -197,82 +204,6 @@ def answered(answer: Answer, draft: Draft, changes: list[Change]) -> ToolResult:
     path = path_in(draft, answer.at)
     changes.append(Change("invent.result", path, f"no result of {call.name} was recorded"))
     return ToolResult(call.id, NO_RESULT, call.name, is_error=True)
-
-
-def spell_ids(draft: Draft, target: Target) -> Ruled:
-    """Make call ids legal for the target, and unique where required, in calls and results."""
-    ids = CallIds(target)
-    spelled: dict[At, str | None] = {}
-    changes: list[Change] = []
-    matching = match_results(messages_of(draft))
-    if not ids.reuses:  # results of calls that the provider stores keep their ids to themselves
-        for position, index in matching.orphans:
-            orphan = draft[position][1].parts[index]
-            if isinstance(orphan, ToolResult) and orphan.call_id is not None:
-                ids.speller.taken.add(orphan.call_id)
-    for _, group in groupby(matching.answers, key=lambda answer: answer.at[0]):
-        parallel = list(group)
-        for answer, new in zip(parallel, ids.spell(parallel), strict=True):
-            id = answer.call.id
-            if new != id:
-                code = "invent.id" if id is None else "repair.id"
-                was = "a call without id" if id is None else clean_name(repr(id))
-                path = path_in(draft, answer.at)
-                changes.append(Change(code, path, f"{was} gets the id {new!r}"))
-                spelled[answer.at] = new
-            result = answer.result
-            if answer.result_at is None or result is None or result.call_id == new:
-                continue
-            if result.call_id is None and ids.optional and target.same_format:
-                continue  # its turn tells its call
-            spelled[answer.result_at] = new
-    return with_ids(draft, spelled), changes
-
-
-class CallIds:
-    """The ids assigned so far. A repeated id keeps its spelling where the target allows it."""
-
-    def __init__(self, target: Target) -> None:
-        self.optional = target.traits.ids is None
-        self.same_format = target.same_format
-        self.reuses = target.traits.reuses_ids
-        self.speller = Speller(target.traits.ids or ANY_SPELLING, otherwise="call")
-        self.chosen: dict[str, str] = {}
-
-    def spell(self, parallel: list[Answer]) -> list[str | None]:
-        """Return the ids of the calls of one message, all different."""
-        ids: list[str | None] = []
-        for answer in parallel:
-            id = answer.call.id
-            if self.optional and (id is None or (self.same_format and not id)):
-                ids.append(id)
-                continue
-            new = self.chosen.get(id) if id is not None else None
-            if new is None or new in ids or not self.reuses:
-                new = self.speller.spell(id)
-                if id is not None:
-                    self.chosen.setdefault(id, new)
-            ids.append(new)
-        return ids
-
-
-def with_ids(draft: Draft, ids: dict[At, str | None]) -> Draft:
-    """Return the draft with these ids on the calls and results at these positions."""
-    positions = {position for position, _ in ids}
-    written: Draft = []
-    for position, (place, message) in enumerate(draft):
-        if position in positions:
-            parts: list[Part] = []
-            for index, part in enumerate(message.parts):
-                if (position, index) not in ids:
-                    parts.append(part)
-                elif isinstance(part, ToolResult):
-                    parts.append(replace(part, call_id=ids[position, index]))
-                elif isinstance(part, ToolCall):
-                    parts.append(replace(part, id=ids[position, index]))
-            message = message.with_parts(parts)
-        written.append((place, message))
-    return written
 
 
 def spell_tool_names(draft: Draft, target: Target) -> Ruled:

@@ -173,7 +173,7 @@ def settings(body: Object, model: Model) -> Iterator[Problem]:
         return
     yield from schemas(generation, "generationConfig", "responseSchema", "responseJsonSchema")
     limit, path = generation.get("maxOutputTokens"), "generationConfig.maxOutputTokens"
-    yield from limit_problems("G-max-output", limit, path, model, least=0)
+    yield from limit_problems("G-max-output", limit, path, model, least=1)
     if not model.sampling:
         for field in SAMPLING:
             if generation.get(field) is not None:
