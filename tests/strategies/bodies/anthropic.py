@@ -136,7 +136,8 @@ def document(pen: Pen) -> Body:
         {"type": "base64", "media_type": "application/pdf", "data": "JVBERi0="},
         {"type": "url", "url": "https://example.com/a.pdf"},
         {"type": "file", "file_id": pen.words("file")},
-        {"type": "content", "content": [{"type": "text", "text": pen.words("Chunk")}]},
+        {"type": "content", "content": [*blank(pen), {"type": "text", "text": pen.words("Chunk")}]},
+        {"type": "content", "content": [*blank(pen), {"type": "text", "text": " "}]},
     )
     block: Body = {"type": "document", "source": source, **cached(pen)}
     if pen.chance(2):
@@ -153,15 +154,24 @@ def search_result(pen: Pen) -> Body:
         "type": "search_result",
         "source": "https://example.com",
         "title": pen.words("Found"),
-        "content": [{"type": "text", "text": pen.words("Snippet")}],
+        "content": [{"type": "text", "text": pen.words("Snippet")}, *blank(pen)],
         "citations": {"enabled": pen.one(True, False)},
     }
+
+
+def blank(pen: Pen) -> list[Body]:
+    """Now and then a text that the API refuses."""
+    return [{"type": "text", "text": pen.one("", " \n")}] if pen.chance(8) else []
 
 
 def anthropic_result(pen: Pen, id: str) -> Body:
     result: Body = {"type": "tool_result", "tool_use_id": id, **cached(pen)}
     content = pen.one(
-        pen.words("Result"), "", [{"type": "text", "text": pen.words("Out")}], [document(pen)]
+        pen.words("Result"),
+        "",
+        [{"type": "text", "text": pen.words("Out")}],
+        [document(pen)],
+        [search_result(pen)],
     )
     if content:
         result["content"] = content

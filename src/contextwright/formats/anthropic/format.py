@@ -24,6 +24,7 @@ from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Message, Role
 from contextwright.messages.parts import Media, Opaque, Part, Text, Thinking
 from contextwright.models import Model
+from contextwright.wire.anthropic.blanks import blank_inside
 from contextwright.wire.anthropic.rules import check
 from contextwright.wire.anthropic.turns import is_hosted
 from contextwright.wire.anthropic.types import (
@@ -77,6 +78,8 @@ def accepts_extra(holder: Part | Message, role: Role, model: Model) -> bool:
     block = block_of(holder)
     if isinstance(holder, Opaque) and block.get("type") == "tool_result":
         return False  # it stands in another result
+    if isinstance(holder, Opaque) and any(blank_inside("", block)):
+        return False
     return not shape_problems(block, BLOCKS[role])
 
 

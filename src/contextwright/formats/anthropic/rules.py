@@ -1,4 +1,4 @@
-"""What only Anthropic needs: hosted calls and results in pairs, and requests of a thread."""
+"""What only Anthropic needs: sources with text, hosted calls in pairs, requests of a thread."""
 
 from __future__ import annotations
 
@@ -16,12 +16,16 @@ from contextwright.formats.rules import (
     start_with_user,
     wants_user,
 )
+from contextwright.formats.rules.draft import replace, with_content
+from contextwright.formats.settings import put
 from contextwright.formats.target import Target
 from contextwright.messages.changes import Change
 from contextwright.messages.exchanges import At
 from contextwright.messages.message import Message
 from contextwright.messages.parts import Opaque, Part, Text, ToolResult
+from contextwright.wire.anthropic.blanks import blank_inside, inner_blocks, is_blank
 from contextwright.wire.anthropic.turns import SERVER_CALLS, continues_thread
+from contextwright.wire.shapes import objects_in
 from contextwright.wire.values import Object
 
 __all__ = ["rules_for"]
@@ -93,8 +97,45 @@ def side_of(message: Message) -> str:
     return "user" if message.role == "tool" else message.role
 
 
+def fill_sources(draft: Draft, target: Target) -> Ruled:
+    """Leave blank blocks out of search results and documents, and those that hold nothing else."""
+    changes: list[Change] = []
+    filled: Draft = []
+    for place, message in draft:
+        parts: list[tuple[int, Part]] = []
+        for index, part in enumerate(message.parts):
+            kept = part
+            if isinstance(part, ToolResult) and isinstance(part.content, tuple):
+                pieces = [with_text(piece) for piece in part.content]
+                if pieces != [*part.content]:
+                    kept = with_content(part, [piece for piece in pieces if piece is not None])
+            elif isinstance(part, Opaque):
+                kept = with_text(part)
+            if kept is not None:
+                parts.append((index, kept))
+            if kept != part:
+                reason = "empty texts of a source are not sent"
+                changes.append(Change("loss.blank", path_to(place, index), reason))
+        filled.append(keeping((place, message), parts))
+    return filled, changes
+
+
+def with_text(part: Part) -> Part | None:
+    """Return a search result or document without blank blocks; None if there are no others."""
+    if not isinstance(part, Opaque) or part.format != NAME or not any(blank_inside("", part.data)):
+        return part
+    place, held = inner_blocks(part.data)
+    kept = [block for _, block in objects_in(held) if not is_blank(block.get("text"))]
+    if not kept:
+        return Text(part.text) if part.text else None
+    data = dict(part.data)
+    put(data, place, kept)
+    return replace(part, data=data)
+
+
 PAIRING, ENDED = RULES.index(leave_out_foreign) + 1, RULES.index(end_with_user) + 1
 ANTHROPIC_RULES: tuple[Rule, ...] = (
+    fill_sources,
     *RULES[:PAIRING],
     pair_hosted,
     *RULES[PAIRING:ENDED],

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from contextwright.wire.anthropic.blanks import blank_inside, blank_text
 from contextwright.wire.anthropic.media import source
-from contextwright.wire.anthropic.turns import ID, MARK, blank_text
+from contextwright.wire.anthropic.turns import ID, MARK
 from contextwright.wire.anthropic.types import AssistantMessage, Request, UserMessage
 from contextwright.wire.shapes import Shape, objects_in
 from contextwright.wire.survey import BLOCK, WRONG_TYPES, Entries, is_valid, take_turns
@@ -155,7 +156,8 @@ def user_fits(content: list[Object], open_calls: set[str]) -> bool:
 def has_faults(blocks: object) -> bool:
     """Whether the text of a block is blank, or its image is not valid."""
     return any(
-        any(blank_text("", block)) or any(source(block, "")) for _, block in objects_in(blocks)
+        any(blank_text("", block)) or any(blank_inside("", block)) or any(source(block, ""))
+        for _, block in objects_in(blocks)
     )
 
 

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from contextwright.errors import Level, Problem
 from contextwright.models import Model
+from contextwright.wire.anthropic.blanks import blank_inside, blank_text, is_blank
 from contextwright.wire.anthropic.media import source
 from contextwright.wire.anthropic.types import AssistantBlock
 from contextwright.wire.shapes import objects_in
@@ -24,7 +25,6 @@ __all__ = [
     "MARK",
     "SERVER_CALLS",
     "Turn",
-    "blank_text",
     "continues_thread",
     "is_hosted",
     "is_idle",
@@ -39,6 +39,7 @@ MARK = "cache_control"
 ID = re.compile(r"[a-zA-Z0-9_-]+").fullmatch
 
 THINKING = {"thinking", "redacted_thinking"}
+SOURCES = {"document", "search_result"}
 PLAIN_KINDS = {"text", "tool_use", *THINKING}
 SERVER_CALLS = {"server_tool_use", "mcp_tool_use"}
 ASSISTANT_KINDS = {str(kind.__struct_config__.tag) for kind in get_args(AssistantBlock)}
@@ -196,13 +197,16 @@ def contents(turns: list[Turn], payload: dict[str, Any], model: Model) -> Iterat
         for block in turn.blocks:
             kind = block.kind
             if kind == "text":
-                text = block.fields.get("text")
-                if isinstance(text, str) and (not text or text.isspace()):
+                if is_blank(block.fields.get("text")):
                     yield from blank_text(block.path, block.fields)
+            elif kind in SOURCES:
+                yield from blank_inside(block.path, block.fields)
             elif kind == "tool_result":
                 content = block.fields.get("content")
                 for place, inner in objects_in(content):
-                    yield from blank_text(f"{block.path}.content[{place}]", inner)
+                    path = f"{block.path}.content[{place}]"
+                    yield from blank_text(path, inner)
+                    yield from blank_inside(path, inner)
                 if block.fields.get("is_error") is True and not content:
                     reason = "an error needs text"
                     yield Problem("A-error-empty", f"{block.path}.content", reason)
@@ -213,15 +217,6 @@ def contents(turns: list[Turn], payload: dict[str, Any], model: Model) -> Iterat
                 yield Problem("A-empty-content", path, "a message needs content")
     for place, block in objects_in(payload.get("system")):
         yield from blank_text(f"system[{place}]", block)
-
-
-def blank_text(path: str, block: dict[str, Any]) -> Iterator[Problem]:
-    """Check for a text block without visible text."""
-    text = block.get("text")
-    if isinstance(text, str) and (not text or text.isspace()):
-        yield Problem("A-empty-text", f"{path}.text", "text must not be empty or white space only")
-        if block.get("cache_control"):
-            yield Problem("A-cache-empty", path, "no cache_control on an empty text")
 
 
 def ends(turns: list[Turn], payload: dict[str, Any], model: Model) -> Iterator[Problem]:
