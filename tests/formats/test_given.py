@@ -70,6 +70,44 @@ def test_ours_and_others_keep_their_order_and_repairs_are_said() -> None:
     assert texts[:3] == ["One", "Two", "Three"]
 
 
+HELLO = {"role": "user", "content": "Hello"}
+ITEM = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Hello"}]}
+CONTENT = {"role": "user", "parts": [{"text": "Hello"}]}
+OURS = {"role": "user", "parts": [{"type": "text", "text": "Hello"}]}
+
+
+@pytest.mark.parametrize(
+    ("given", "request_", "model"),
+    [
+        ([HELLO], {"messages": [HELLO]}, "gpt-4o"),
+        (HELLO, {"messages": [HELLO]}, "gpt-4o"),
+        ([HELLO, cw.user("Hello")], {"messages": [HELLO, HELLO]}, "gpt-4o"),
+        ((HELLO, HELLO), {"messages": [HELLO, HELLO]}, "gpt-4o"),
+        ([OURS], {"messages": [HELLO]}, "gpt-4o"),
+        ([ITEM], {"input": [ITEM]}, "gpt-5.6-sol"),
+        ([HELLO], {"messages": [HELLO]}, "claude-sonnet-5-5"),
+        ([CONTENT], {"contents": [CONTENT]}, "gemini-3.8-flash"),
+        (CONTENT, {"contents": [CONTENT]}, "gemini-3.8-flash"),
+    ],
+)
+def test_messages_are_counted_as_a_request_that_has_nothing_else(
+    given: Any, request_: Any, model: str
+) -> None:
+    assert cw.count(given, model=model) == cw.count(request_, model=model)
+
+
+def test_only_whole_lists_of_messages_are_exact() -> None:
+    assert cw.count([HELLO], model="gpt-4o").exact
+    with pytest.raises(cw.UsageError, match=r"^messages\[1\] is 'Hello', not a message"):
+        cw.count([HELLO, "Hello"], model="gpt-4o")
+
+
+def test_json_that_is_not_decoded_is_told() -> None:
+    for name in set(formats.NAMES) - {"gryag"}:  # which has a spelling as text
+        with pytest.raises(cw.ContextwrightError, match="decode JSON first: json.loads"):
+            cw.parse('{"messages": []}', name)
+
+
 @pytest.mark.parametrize(
     "given", ["Hello", b"x", 3, None, ["Hello"], [{"foo": 1}], {"foo": 1}, [{"role": 3}], [None]]
 )

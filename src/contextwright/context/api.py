@@ -17,7 +17,7 @@ __all__ = ["build"]
 
 def build(
     conversation: Given,
-    recipe: RecipeData | str,
+    recipe: RecipeData | str = "default",
     *,
     summaries: SummarySource | None = None,
     **options: Unpack[BuildOptions],

@@ -11,18 +11,18 @@ from contextwright import formats, models
 from contextwright.errors import ParseError, Problem, UsageError, shown
 from contextwright.formats import FormatName
 from contextwright.formats.base import Format, Options, ParseStream, Rendered, as_options
-from contextwright.formats.given import Given, as_given, reply_format
+from contextwright.formats.given import REQUESTS, Given, as_given, is_foreign, reply_format
 from contextwright.formats.replies.reply import ModelReply
 from contextwright.formats.rules.surrogates import without_halves
 from contextwright.messages.changes import Change
-from contextwright.messages.conversation import Conversation, is_messages
+from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Message
 from contextwright.messages.validation import naming_faults
 from contextwright.models import Model, as_model
 from contextwright.text.json import encode_json
 from contextwright.tokens.count import Calibration, Count, count_pieces, count_text
 from contextwright.tokens.pieces import body_format, outline
-from contextwright.wire.values import is_object
+from contextwright.wire.values import is_list, is_object
 
 __all__ = ["check", "convert", "count", "parse", "parse_reply", "parse_stream", "render"]
 
@@ -181,9 +181,10 @@ def count(
 ) -> Count:
     """Count the tokens of a text, of messages, or of a payload, for a model.
 
-    Messages and files are counted as the request they render to. The format of a payload is
-    detected from its keys unless `format` names it. `calibration` corrects estimates by a
-    provider's own counts (`Store.calibration`); exact counts do not need it.
+    Messages and files are counted as the request they render to, and messages of a provider as a
+    request that has nothing else. The format of a payload is detected from its keys unless `format`
+    names it. `calibration` corrects estimates by a provider's own counts (`Store.calibration`);
+    exact counts do not need it.
     """
     facts = as_model(model)
     if format is not None:
@@ -194,10 +195,14 @@ def count(
         raise UsageError(f"cannot count {shown(value)}", hint="pass text, messages or a request")
     if format in STORED and not isinstance(value, Conversation | Message):
         value, format = parse(value, format), facts.format
-    if isinstance(value, Conversation | Message) or is_messages(value):
+    if is_object(value) and "role" in value:
+        value = [value]
+    if not is_object(value) and not is_foreign(value):
         format = format or facts.format
         value = render(value, format, model=facts).payload  # pyright: ignore
     format = format or body_format(value, facts.format)
+    if is_list(value) and format in REQUESTS:
+        value = dict.fromkeys(REQUESTS[format], value)
     counted = count_pieces(outline(value, format), facts, format=format, calibration=calibration)
     return without_claim(counted, check(value, format, model=facts)) if counted.exact else counted
 

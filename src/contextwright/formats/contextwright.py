@@ -8,6 +8,7 @@ import msgspec
 
 from contextwright.errors import ParseError, Problem, shown
 from contextwright.formats.base import Format, Options, Rendered
+from contextwright.formats.reader import misshapen
 from contextwright.messages.conversation import Conversation, replaced
 from contextwright.models import Model
 from contextwright.text.json import convert
@@ -36,7 +37,7 @@ def fields_of(data: Any) -> dict[str, Any]:
     if isinstance(data, list):
         data = {"messages": cast("list[Any]", data)}
     if not isinstance(data, dict):
-        raise ParseError(f"{NAME} expects an object or a list of messages, not {shown(data)}")
+        raise misshapen(NAME, "an object or a list of messages", data)
     body = {key: value for key, value in cast("dict[str, Any]", data).items() if key != NAME}
     version = cast("dict[str, Any]", data).get(NAME, VERSION)
     if version != VERSION:

@@ -14,7 +14,16 @@ from contextwright.messages.parts import Opaque
 from contextwright.tokens.pieces import body_format
 from contextwright.wire.values import is_list, is_object
 
-__all__ = ["Given", "as_given", "as_tools", "is_messages", "parse_tools", "reply_format"]
+__all__ = [
+    "REQUESTS",
+    "Given",
+    "as_given",
+    "as_tools",
+    "is_foreign",
+    "is_messages",
+    "parse_tools",
+    "reply_format",
+]
 
 Given: TypeAlias = (
     Conversation | Message | Mapping[str, Any] | Iterable[Message | Mapping[str, Any]]
@@ -28,7 +37,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "gemini": {"contents": []},
     "contextwright": {"messages": []},
 }
-"""Requests without messages, used to parse a list of tools."""
+"""Requests without messages."""
 REPLY_FIELDS = {
     "choices": "openai-chat",
     "candidates": "gemini",
@@ -65,6 +74,11 @@ def as_given(value: Any) -> Conversation:
 def is_messages(value: Any) -> TypeGuard[Sequence[Message]]:
     """Whether a value is a list of our own messages only."""
     return isinstance(value, list | tuple) and set(map(type, cast("Any", value))) <= {Message}
+
+
+def is_foreign(value: Any) -> TypeGuard[list[dict[str, Any]]]:
+    """Whether a value is a list of messages as a provider has them."""
+    return is_list(value) and all(map(is_object, value)) and not all(map(is_ours, value))
 
 
 def read_body(body: dict[str, Any]) -> Conversation:

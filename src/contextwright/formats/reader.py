@@ -12,7 +12,7 @@ from contextwright.messages.conversation import Conversation, Settings
 from contextwright.messages.message import Message, Tool
 from contextwright.messages.parts import Opaque
 
-__all__ = ["Reader", "plain"]
+__all__ = ["Reader", "misshapen", "plain"]
 
 Value = TypeVar("Value", str, int, float, bool)
 MOST_FAULTS = 10
@@ -33,9 +33,7 @@ class Reader:
         if isinstance(data, list):
             return {messages: cast("list[Any]", data)}
         if not isinstance(data, dict):
-            raise ParseError(
-                f"{self.format} expects an object or a list of messages, not {shown(data)}"
-            )
+            raise misshapen(self.format, "an object or a list of messages", data)
         body = cast("dict[str, Any]", data)
         if not isinstance(body.get(messages), list):
             raise ParseError("must be a list of messages", path=messages)
@@ -134,3 +132,9 @@ def plain(value: Any, kind: type[Value]) -> Value | None:
     if kind is float and isinstance(value, int):
         return cast("Value", float(value))
     return value if isinstance(value, kind) else None
+
+
+def misshapen(format: str, expected: str, data: Any) -> ParseError:
+    """Return the error for data that a format cannot begin with."""
+    hint = "decode JSON first: json.loads" if isinstance(data, str | bytes) else ""
+    return ParseError(f"{format} expects {expected}, not {shown(data)}", hint=hint)

@@ -135,9 +135,3 @@ def require_messages(values: Sequence[Any], start: int = 0) -> None:
                 f"messages[{index}] is {shown(value)}, not a Message",
                 hint="parse() reads foreign data; user(), assistant() … make messages",
             )
-
-
-def is_messages(value: Any) -> bool:
-    """Whether a value is a sequence of our messages rather than foreign data."""
-    items = cast("list[Any]", value) if isinstance(value, list | tuple) else []
-    return bool(items) and isinstance(items[0], Message)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from contextwright.errors import ParseError, UsageError, shown
+from contextwright.errors import UsageError, shown
 from contextwright.formats.aya.check import (
     FIELDS,
     NAME,
@@ -25,7 +25,7 @@ from contextwright.formats.aya.check import (
 from contextwright.formats.aya.write import render
 from contextwright.formats.base import Format
 from contextwright.formats.file_formats import iso_time
-from contextwright.formats.reader import Reader
+from contextwright.formats.reader import Reader, misshapen
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.make import as_result
 from contextwright.messages.message import Author, Message, Role
@@ -38,7 +38,7 @@ __all__ = ["FORMAT"]
 def parse(data: Any, strict: bool = False) -> Conversation:
     """Parse an array, in the order of its indexes."""
     if not isinstance(data, list):
-        raise ParseError(f"aya expects a list of entries, not {shown(data)}")
+        raise misshapen(NAME, "a list of entries", data)
     if strict:
         refuse_faults(data)
     reader = Reader(NAME, strict=strict)

@@ -23,7 +23,7 @@ from contextwright.formats.gemini.write import Writer, is_response, wire_of
 from contextwright.formats.legalise import legalise
 from contextwright.formats.media import is_sound, is_web_address
 from contextwright.formats.openai_chat.rules import without_system
-from contextwright.formats.reader import Reader
+from contextwright.formats.reader import Reader, misshapen
 from contextwright.formats.target import Spelling, Target, Traits
 from contextwright.formats.tools import respelled_choice
 from contextwright.messages.changes import Change
@@ -165,7 +165,7 @@ def unpacked(data: Any, reader: Reader) -> Object:
     if is_list(data):
         return {"contents": data}
     if not is_object(data):
-        raise ParseError(f"{NAME} expects an object or a list of contents, not {shown(data)}")
+        raise misshapen(NAME, "an object or a list of contents", data)
     config = data.get("config")
     if not is_object(config):
         return data

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from contextwright.errors import ParseError, shown
+from contextwright.errors import ParseError
 from contextwright.formats.base import Format, Options, Rendered
 from contextwright.formats.file_formats import unsaid
 from contextwright.formats.gemini.format import (
@@ -40,7 +40,7 @@ from contextwright.formats.gryag.meta import (
 )
 from contextwright.formats.legalise import legalise
 from contextwright.formats.openai_chat.rules import without_system
-from contextwright.formats.reader import Reader
+from contextwright.formats.reader import Reader, misshapen
 from contextwright.formats.rules import (
     Draft,
     Place,
@@ -121,7 +121,7 @@ def framed(data: Any) -> tuple[Object, str]:
     if is_list(data):
         return {"history": data}, "list"
     if not is_object(data):
-        raise ParseError(f"{NAME} expects a list of messages or an object, not {shown(data)}")
+        raise misshapen(NAME, "a list of messages or an object", data)
     if "parts" in data and "history" not in data:
         return {"history": [data]}, "entry"
     if "history" not in data and "contents" in data:

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from msgspec.structs import replace
 
-from contextwright.errors import ParseError, shown
+from contextwright.errors import ParseError
 from contextwright.formats.base import Format, Options, Rendered, without
 from contextwright.formats.legalise import Legal, legalise
 from contextwright.formats.openai import reasons
@@ -42,7 +42,7 @@ from contextwright.formats.openai_responses.tools import (
     tools_wire,
 )
 from contextwright.formats.openai_responses.write import Writer, is_plain
-from contextwright.formats.reader import Reader
+from contextwright.formats.reader import Reader, misshapen
 from contextwright.formats.rules import START
 from contextwright.formats.target import Spelling, Traits
 from contextwright.messages.changes import Change
@@ -206,7 +206,7 @@ def body_of(data: Any) -> dict[str, Any]:
     if isinstance(data, list):
         return {"input": data}
     if not is_object(data):
-        raise ParseError(f"{NAME} expects an object or a list of items, not {shown(data)}")
+        raise misshapen(NAME, "an object or a list of items", data)
     if data.get("input") is None and not any(data.get(key) for key in STATE):
         raise ParseError("required field is missing", path="input", hint=f"or one of {STATED}")
     return data

@@ -11,11 +11,11 @@ import json
 from hashlib import sha256
 from typing import Any, Literal, cast
 
-from contextwright.errors import ParseError, Problem, require, shown
+from contextwright.errors import Problem, require, shown
 from contextwright.formats.base import Format, Options, Rendered, keep_extra, without
 from contextwright.formats.file_formats import ANY_NAME, Times, drafted, iso_time, no_media, unsaid
 from contextwright.formats.port42.agents import Agents
-from contextwright.formats.reader import Reader, plain
+from contextwright.formats.reader import Reader, misshapen, plain
 from contextwright.formats.rules import (
     Placed,
     drop_blank,
@@ -66,7 +66,7 @@ RULES = (
 def parse(data: Any, strict: bool = False) -> Conversation:
     """Parse a session file."""
     if not isinstance(data, dict):
-        raise ParseError(f"port42 expects a session object, not {shown(data)}")
+        raise misshapen("port42", "a session object", data)
     session = cast("dict[str, Any]", data)
     reader = Reader(NAME, strict=strict)
     for field in ("id", "agent", "messages"):
