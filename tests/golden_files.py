@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from functools import partial
 from hashlib import blake2b
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -38,17 +39,22 @@ def compare(name: str, output: object) -> None:
 def compare_digests(name: str, outcomes: Iterable[tuple[object, object]]) -> None:
     """What becomes of each input, as digests, because whole outputs would be megabytes.
 
-    To read a difference, print the outcome at the commit before too.
+    To read a difference, run with `OUTCOMES=FOLDER` here and at the commit before, and compare the
+    two folders.
     """
     path = GOLDEN / "digests" / f"{name}.txt"
     known = set(path.read_text("ascii").splitlines()) if path.exists() else set[str]()
     lines: list[str] = []
     changed: list[str] = []
+    whole: list[str] = []
     for given, outcome in outcomes:
         text = encoded(outcome)
+        whole.append(f"{given!r}\n{text}\n")
         lines.append(f"{digest(encoded(given))} {digest(text)}")
         if lines[-1] not in known:
             changed.append(f"{given!r}\n  now becomes\n{text}")
+    if folder := os.environ.get("OUTCOMES"):
+        Path(folder, f"{name}.txt").write_text("\n".join(whole), "utf-8", "backslashreplace")
     if not os.environ.get("WRITE_CASES"):
         assert not changed, f"{len(changed)} others than in {path.name}, first:\n{changed[0]}"
     compare(f"digests/{name}", "\n".join(lines))

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 from msgspec import Struct
 
@@ -264,5 +264,6 @@ def require(value: object, kind: Any, name: str, hint: str = "") -> None:
     Raises:
         UsageError: the value is not of that kind; True and False are not numbers.
     """
-    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+    for_number = isinstance(value, bool) and bool not in (get_args(kind) or (kind,))
+    if for_number or not isinstance(value, kind):
         raise UsageError(f"{name} cannot be {shown(value)}", hint=hint)

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from contextwright.context.omission import OmissionNote
-from contextwright.errors import UsageError, shown
+from contextwright.errors import UsageError, require, shown
 from contextwright.models import Model
 from contextwright.sections import Section
 from contextwright.sections.budget import as_section, require_attributes
@@ -25,22 +25,22 @@ __all__ = ["RecipeData"]
 ANSWER = 1_024
 """The output limit where neither recipe nor conversation has one."""
 SYSTEM = "text, a section such as CurrentTime(), or a list of them"
-FIELDS: dict[str, Any] = {
-    "name": str,
-    "title": str,
-    "window": Window,
-    "clearing": Clearing,
-    "budget": int | None,
-    "answer": int | None,
-    "unseen": int,
-    "note": OmissionNote | None,
-    "summary": SummaryPolicy | None,
-    "cache": bool,
-    "reply_media": bool,
-    "reply_tools": dict,
-    "options": dict,
+FIELDS: dict[str, tuple[Any, str]] = {
+    "name": (str, "text"),
+    "title": (str, "text"),
+    "window": (Window, "a window such as KeepRecent(20)"),
+    "clearing": (Clearing, "Clearing(results=20)"),
+    "budget": (int | None, "a number of tokens"),
+    "answer": (int | None, "a number of tokens"),
+    "unseen": (int, "a number of tokens"),
+    "note": (OmissionNote | None, "OmissionNote(text)"),
+    "summary": (SummaryPolicy | None, "SummaryPolicy()"),
+    "cache": (bool, "True or False"),
+    "reply_media": (bool, "True or False"),
+    "reply_tools": (dict, "names of tools, and the argument that is the answer"),
+    "options": (dict, "fields of Options by name"),
 }
-"""The expected type of each field, for errors."""
+"""The expected type of each field, also in words."""
 CHOICES = {
     "placement": ("volatility", "system"),
     "oversize": ("refuse", "cut"),
@@ -92,10 +92,8 @@ class RecipeData(Struct, frozen=True, kw_only=True, omit_defaults=True):
             raise UsageError(f"system cannot be {shown(self.system)}", hint=SYSTEM)
         for index, section in enumerate(self.system):
             require_attributes(as_section(section, index), index)
-        for name, type in FIELDS.items():
-            value = getattr(self, name)
-            if not isinstance(value, type) or isinstance(value, bool) and type is not bool:
-                raise UsageError(f"{name} cannot be {shown(value)}", hint="see docs/recipes.md")
+        for name, (type, hint) in FIELDS.items():
+            require(getattr(self, name), type, name, hint)
         for name, choices in CHOICES.items():
             if (value := getattr(self, name)) not in choices:
                 hint = f"one of: {', '.join(choices)}"

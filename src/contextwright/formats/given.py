@@ -64,7 +64,7 @@ def as_given(value: Any) -> Conversation:
     if is_object(value):
         return read_body(value)
     if isinstance(value, str | bytes) or not isinstance(value, Iterable):
-        raise UsageError(f"a conversation cannot be {shown(value)}", hint="pass messages")
+        raise UsageError(f"a conversation cannot be {shown(value)}", hint=HINT)
     entries = list(cast("Iterable[Any]", value))
     if is_messages(entries):
         return Conversation(tuple(entries))

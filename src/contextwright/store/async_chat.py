@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from msgspec import UNSET, UnsetType
 
+from contextwright.formats.given import Given
 from contextwright.messages.make import Content
 from contextwright.messages.message import Message
 from contextwright.models import Model
@@ -25,7 +26,6 @@ from contextwright.store.records import (
     Version,
 )
 from contextwright.store.threads import StoreThreads
-from contextwright.store.turns import TurnMessages
 from contextwright.summaries.policy import Summariser
 from contextwright.summaries.summary import Summary
 
@@ -50,7 +50,7 @@ class AsyncChat:
     def __init__(self, store: StoreThreads, id: str) -> None:
         self.store, self.id = store, id
 
-    async def add(self, turn: TurnMessages, key: str | None = None) -> list[int]:
+    async def add(self, turn: Given, key: str | None = None) -> list[int]:
         """Store a message, or several as one turn; return their numbers once they are durable."""
         return await self.store.run((await self._chat()).add, turn, key)
 
@@ -123,7 +123,7 @@ class AsyncChat:
 
     async def context(
         self,
-        recipe: Recipe | str,
+        recipe: Recipe | str = "default",
         *,
         at: int | None = None,
         **options: Unpack[BuildOptions],

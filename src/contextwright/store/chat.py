@@ -10,6 +10,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from contextwright.errors import require
+from contextwright.formats.given import Given
 from contextwright.messages.make import Content
 from contextwright.messages.message import Message
 from contextwright.models import Model, as_model
@@ -38,7 +39,7 @@ from contextwright.store.rows.validation import (
     require_text,
     settings_text,
 )
-from contextwright.store.turns import TurnMessages, add_work, messages_of
+from contextwright.store.turns import add_work, messages_of
 from contextwright.summaries.policy import Summariser
 from contextwright.summaries.summary import Summary
 
@@ -64,14 +65,16 @@ class Chat(Corrections):
 
     # --- writing -----------------------------------------------------------------------------
 
-    def add(self, turn: TurnMessages, key: str | None = None) -> list[int]:
+    def add(self, turn: Given, key: str | None = None) -> list[int]:
         """Store a message, or several as one turn; return their numbers once they are durable.
 
-        The same key again stores nothing and returns the same numbers. The result of `parse_reply`
-        can be added as it is.
+        The same key again stores nothing and returns the same numbers. Messages may be those of a
+        provider, as dicts or objects of its SDK, and whole replies.
 
         Raises:
             Conflict: the key was used for other messages.
+            UsageError: a provider's message would have to be repaired; `parse` does that, and says
+                so.
         """
         id, work = add_work(self.state, Turn(self.id, messages_of(turn), key))
         return self.state.engine.write(work, id)
@@ -195,7 +198,7 @@ class Chat(Corrections):
 
     def context(
         self,
-        recipe: Recipe | str,
+        recipe: Recipe | str = "default",
         *,
         at: int | None = None,
         **options: Unpack[BuildOptions],

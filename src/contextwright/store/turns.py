@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, TypeAlias
+from typing import Any
 
 from contextwright.errors import ContextwrightError, UsageError, require
-from contextwright.messages.conversation import Conversation, as_conversation
+from contextwright.formats.given import Given, as_given
+from contextwright.messages.conversation import as_conversation
 from contextwright.messages.message import Message
 from contextwright.messages.speech import with_speech
 from contextwright.messages.times import now_text
@@ -17,7 +18,6 @@ from contextwright.store.rows.validation import bodies_of, require_name
 from contextwright.store.state import State
 
 __all__ = [
-    "TurnMessages",
     "add_work",
     "add_work_or_error",
     "each_turn",
@@ -25,16 +25,21 @@ __all__ = [
     "replace_all",
 ]
 
-TurnMessages: TypeAlias = Message | Conversation | Iterable[Message]
-"""Anything that can be added to a conversation as one turn."""
 
+def messages_of(turn: Given) -> tuple[Message, ...]:
+    """Return the messages of a turn as a tuple.
 
-def messages_of(turn: TurnMessages) -> tuple[Message, ...]:
-    """Return the messages of a turn as a tuple."""
-    if not isinstance(turn, Conversation):
-        return as_conversation(turn).messages
-    messages = as_conversation(turn.messages).messages
-    return tuple(with_speech(message, turn.reply_tools) for message in messages)
+    Raises:
+        UsageError: it is no turn, or reading it would change it.
+    """
+    given = as_given(turn)
+    if given is not turn and given.changes:
+        reason = f"a turn is stored as it is, and this one would change: {given.changes[0]}"
+        raise UsageError(reason, hint="parse() reads it, and lists the changes")
+    messages = as_conversation(given.messages).messages
+    if not given.reply_tools:
+        return messages
+    return tuple(with_speech(message, given.reply_tools) for message in messages)
 
 
 def each_turn(turns: Iterable[Turn]) -> Iterator[Turn]:
