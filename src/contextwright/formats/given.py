@@ -45,6 +45,7 @@ REPLY_FIELDS = {
     "content": "anthropic",
 }
 """The field that identifies whose reply it is."""
+TOOL = 'Tool(name), {"name": …, "parameters": {…}}; ask() takes functions too'
 HINT = "parse() reads other data; user(), assistant() … make messages"
 
 
@@ -175,12 +176,15 @@ def as_tools(value: Any) -> tuple[Tool | Opaque, ...]:
     """Return tools from a list of ours, of any provider's spelling, or of both.
 
     Raises:
-        UsageError: the value is not a list of tools.
+        UsageError: the value is not a list of tools, or of data.
         ParseError: an entry is not a tool in any known spelling.
     """
     if is_object(value) or isinstance(value, str | bytes) or not isinstance(value, Iterable):
         raise UsageError(f"tools cannot be {shown(value)}", hint="pass a list of tools")
     entries = [plain(one) for one in cast("Iterable[Any]", value)]
+    for index, entry in enumerate(entries):
+        if not isinstance(entry, Tool | Opaque) and not is_object(entry):
+            raise UsageError(f"tools[{index}] is {shown(entry)}, not a tool", hint=TOOL)
     tools: list[Tool | Opaque] = []
     for ours, run in groupby(entries, lambda one: isinstance(one, Tool | Opaque)):
         some = list(run)
