@@ -11,7 +11,14 @@ from contextwright import formats, models
 from contextwright.errors import ParseError, Problem, UsageError, shown
 from contextwright.formats import FormatName
 from contextwright.formats.base import Format, Options, ParseStream, Rendered, as_options
-from contextwright.formats.given import REQUESTS, Given, as_given, is_foreign, reply_format
+from contextwright.formats.given import (
+    REQUESTS,
+    Given,
+    as_given,
+    is_foreign,
+    is_one_message,
+    reply_format,
+)
 from contextwright.formats.replies.reply import ModelReply
 from contextwright.formats.rules.surrogates import without_halves
 from contextwright.messages.changes import Change
@@ -195,7 +202,7 @@ def count(
         raise UsageError(f"cannot count {shown(value)}", hint="pass text, messages or a request")
     if format in STORED and not isinstance(value, Conversation | Message):
         value, format = parse(value, format), facts.format
-    if is_object(value) and "role" in value:
+    if is_one_message(value):
         value = [value]
     if not is_object(value) and not is_foreign(value):
         format = format or facts.format

@@ -21,6 +21,7 @@ __all__ = [
     "as_tools",
     "is_foreign",
     "is_messages",
+    "is_one_message",
     "parse_tools",
     "reply_format",
 ]
@@ -38,6 +39,8 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "contextwright": {"messages": []},
 }
 """Requests without messages."""
+LISTS = frozenset(field for request in REQUESTS.values() for field in request)
+"""The fields of messages in a request."""
 REPLY_FIELDS = {
     "choices": "openai-chat",
     "candidates": "gemini",
@@ -82,11 +85,16 @@ def is_foreign(value: Any) -> TypeGuard[list[dict[str, Any]]]:
     return is_list(value) and all(map(is_object, value)) and not all(map(is_ours, value))
 
 
+def is_one_message(value: Any) -> bool:
+    """Whether a value is a provider's message, not a request."""
+    return is_object(value) and "role" in value and not value.keys() & LISTS
+
+
 def read_body(body: dict[str, Any]) -> Conversation:
     """Read a whole request, one message, or a reply."""
-    if "role" in body:
+    if is_one_message(body):
         return read_entries([body])
-    if body.keys() & {"messages", "contents", "input"}:
+    if body.keys() & LISTS:
         name = "contextwright" if "contextwright" in body else body_format(body, "openai-chat")
         return formats.find(name).parse(body, False)
     return Conversation(messages_of(body, 0))
