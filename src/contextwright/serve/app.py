@@ -51,7 +51,7 @@ from contextwright.serve.http.api import ApiLimits, ApiRoute, note
 from contextwright.serve.http.stream import while_connected
 from contextwright.serve.inspector import page_routes
 from contextwright.serve.models import model_routes
-from contextwright.serve.reading import Readings
+from contextwright.serve.reading import Readings, with_whole_answers
 from contextwright.serve.recording.passage import Passage
 from contextwright.serve.recording.recorder import Recorder, record_of
 from contextwright.serve.recording.spans import RequestSpans
@@ -272,7 +272,8 @@ class Gateway:
         reading = self.readings.read(line, call.format, call.fields)
         stores = provider.format == RESPONSES and route.upstream != ECHO
         await self.continuations.recall(owner, reading.said)
-        said = self.continuations.whole(owner, reading.said, elsewhere=stores)
+        said = with_whole_answers(reading.said)
+        said = self.continuations.whole(owner, said, elsewhere=stores)
         if said is not reading.said:
             reading = replace(reading, said=said, known_trail=None)
         history = History(owner, provider.format, reading)

@@ -7,7 +7,7 @@ before is taken from the reading of that one.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import takewhile
+from itertools import groupby, pairwise, takewhile
 from operator import eq
 from typing import Any
 
@@ -20,10 +20,12 @@ from contextwright.errors import ContextwrightError, ParseError
 from contextwright.formats import api
 from contextwright.lru import LruCache
 from contextwright.messages.conversation import Conversation
+from contextwright.messages.message import Message
+from contextwright.messages.parts import Part, Text
 from contextwright.store.rows.recorded.places import Trail
 from contextwright.text.json import decode_json, decoder
 
-__all__ = ["Reading", "Readings", "read_fields"]
+__all__ = ["Reading", "Readings", "read_fields", "with_whole_answers"]
 
 MAX_BYTES = 8 << 20
 """Bytes of bodies whose readings are remembered; those longest unused are forgotten."""
@@ -213,3 +215,35 @@ def turns_of(format: str) -> str:
     name = formats.find(format).turns
     assert name is not None
     return name
+
+
+def with_whole_answers(said: Conversation) -> Conversation:
+    """Return what a client of Gemini said, with every answer in one message.
+
+    Chats of Google's SDKs send an answer back in the pieces in which it was streamed, each as a
+    turn of its own. Other APIs would take its calls for calls one after another.
+    """
+    roles = [message.role for message in said.messages]
+    if said.source != "gemini" or ("assistant", "assistant") not in pairwise(roles):
+        return said
+    messages: list[Message] = []
+    for role, run in groupby(said.messages, lambda message: message.role):
+        first, *others = run
+        if others and role == "assistant":
+            pieces = [part for message in (first, *others) for part in message.parts]
+            messages.append(first.with_parts(with_whole_texts(pieces)))
+        else:
+            messages += (first, *others)
+    return replace(said, messages=tuple(messages))
+
+
+def with_whole_texts(pieces: Sequence[Part]) -> list[Part]:
+    """Return parts with the pieces of each text in one; one that has fields of its own stays."""
+    whole: list[Part] = []
+    for piece in pieces:
+        last = whole[-1] if whole else None
+        if isinstance(piece, Text) and isinstance(last, Text) and piece == Text(piece.text):
+            whole[-1] = replace(last, text=last.text + piece.text)
+        else:
+            whole.append(piece)
+    return whole

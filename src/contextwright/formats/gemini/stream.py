@@ -84,8 +84,10 @@ class GeminiReader(StreamReader):
                 self.candidate[field] = value
         content = candidate.get("content")
         held: Any = content.get("parts") if is_object(content) else None
+        is_last = bool(candidate.get("finishReason"))
         for part in held if is_list(held) else ():
-            if is_object(part):
+            # The last chunk often brings an empty text, because every chunk has a part.
+            if is_object(part) and not (is_last and self.begins_empty(part)):
                 self.take_part(part)
 
     def take_part(self, part: Object) -> None:
@@ -101,7 +103,7 @@ class GeminiReader(StreamReader):
                 del open_call["willContinue"]
                 self.end_part()
         elif is_plain(part):
-            if not (self.open and is_plain(last) and part.get("thought") == last.get("thought")):
+            if not self.goes_on(part):
                 self.end_part()
                 self.open = dict(part)
             self.pieces.append(part["text"])
@@ -111,6 +113,15 @@ class GeminiReader(StreamReader):
             self.open = started(part)
             if not (is_object(call) and call.get("willContinue")):
                 self.end_part()
+
+    def goes_on(self, part: Object) -> bool:
+        """Whether a piece of text belongs to the open part."""
+        last = self.open or {}
+        return is_plain(last) and part.get("thought") == last.get("thought")
+
+    def begins_empty(self, part: Object) -> bool:
+        """Whether a part would be a new one without a word."""
+        return is_plain(part) and not part["text"] and not self.goes_on(part)
 
     def hand_on(self, part: Object) -> None:
         """Send a piece of text or thought as an event."""

@@ -79,7 +79,8 @@ class GeminiWriter(StreamWriter):
         if self.failed or event.reason == "interrupted":
             return
         candidate, rest = end_wire(event)
-        self.chunk([], candidate, rest)
+        # Google's SDKs forget an answer of which one chunk has no part.
+        self.chunk([{"text": ""}], candidate, rest)
 
     def chunk(
         self, parts: list[Object], candidate: Object | None = None, rest: Object | None = None
