@@ -68,9 +68,43 @@ LONGER, OTHER_TURN = (
     ],
 )
 def test_where_two_requests_part(changed: dict[str, Any], place: str | None, cause: str) -> None:
-    previous = prompt_of(REQUEST, "anthropic", MODEL)
-    compared = prompt_of({**REQUEST, **changed}, "anthropic", MODEL).compared_with(previous)
-    assert (compared.first_difference, compared.cause) == (place, cause)
+    assert parted(REQUEST, {**REQUEST, **changed}, "anthropic") == (place, cause)
+
+
+@pytest.mark.parametrize(
+    ("format", "field", "place", "cause"),
+    [
+        ("anthropic", "tools", "tools", "the tool list changed"),
+        ("anthropic", "system", "system", "the system text changed"),
+        ("openai-chat", "tools", "tools", "the tool list changed"),
+        ("openai-responses", "tools", "tools", "the tool list changed"),
+        ("openai-responses", "instructions", "instructions", "the system text changed"),
+        ("gemini", "tools", "tools", "the tool list changed"),
+        ("gemini", "systemInstruction", "system", "the system text changed"),
+    ],
+)
+def test_what_only_one_of_two_requests_has(format: str, field: str, place: str, cause: str) -> None:
+    """Whether it came or went: some frameworks leave the tools out of every other request."""
+    said = (cw.system("Be brief."), cw.user("One?"), cw.assistant("One."), cw.user("Two?"))
+    tool = cw.Tool("look", "Look.", {"type": "object", "properties": {}})
+    whole = cw.render(cw.Conversation(said, tools=(tool,)), format, model="any").payload
+    less = {name: value for name, value in whole.items() if name != field}
+    assert parted(whole, less, format) == parted(less, whole, format) == (place, cause)
+
+
+def test_a_system_message_that_came_or_went() -> None:
+    whole = {"messages": [{"role": "system", "content": "Be brief."}, *REQUEST["messages"]]}
+    less = {"messages": REQUEST["messages"]}
+    expected = ("messages[0]", "the system text changed")
+    assert parted(whole, less, "openai-chat") == expected
+    assert parted(less, whole, "openai-chat") == expected
+
+
+def parted(before: dict[str, Any], after: dict[str, Any], format: str) -> tuple[str | None, str]:
+    """Where a request parts from the one before it, and why."""
+    previous = prompt_of(before, format, MODEL)
+    compared = prompt_of(after, format, MODEL).compared_with(previous)
+    return compared.first_difference, compared.cause
 
 
 ITEM = {"role": "user", "content": "One?"}

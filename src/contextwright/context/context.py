@@ -8,7 +8,14 @@ import msgspec
 
 from contextwright import formats
 from contextwright.context.explain import explained
-from contextwright.context.receipt import Comparison, Receipt, steps_of, unbroken_cause, went_on
+from contextwright.context.receipt import (
+    Comparison,
+    Receipt,
+    parting,
+    steps_of,
+    unbroken_cause,
+    went_on,
+)
 from contextwright.formats.api import render
 from contextwright.formats.base import Rendered
 from contextwright.messages.conversation import Conversation
@@ -51,7 +58,7 @@ class Context(Receipt, frozen=True, kw_only=True):
             is_longer = shared < len(self.prefix)
             cause = unbroken_cause(is_longer)
             return Comparison(tokens if is_longer else total, total, None, None, cause, 0.0)
-        place = previous.prefix[shared].place
+        place = parting(self.prefix, previous.prefix, shared)
         prices = self.model.prices
         price = prices.input if prices.cache_write is None else prices.cache_write
         fresh = total - tokens
@@ -93,7 +100,9 @@ def cause_of(place: str, context: Context, previous: Context) -> str:
     """Return why two requests differ where they do."""
     if place == "tools":
         return "the tool list changed"
-    if place.startswith(("system", "instructions")) or is_system(place, previous.payload):
+    if place.startswith(("system", "instructions")) or any(
+        is_system(place, one.payload) for one in (previous, context)
+    ):
         changed = [
             name for name, text in context.sections.items() if previous.sections.get(name) != text
         ]

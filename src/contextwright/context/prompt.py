@@ -18,6 +18,7 @@ from contextwright.context.receipt import (
     Unit,
     body_of,
     link_of,
+    parting,
     steps_of,
     unbroken_cause,
     went_on,
@@ -83,7 +84,7 @@ class Prompt(Struct, frozen=True):
         return Comparison(
             tokens,
             total,
-            previous.units[shared].place,
+            parting(self.units, previous.units, shared),
             sum(map(SIZE, self.units[:shared])),
             self.cause(previous, shared),
             None if price is None else (total - tokens) * price / 1_000_000,
@@ -91,14 +92,15 @@ class Prompt(Struct, frozen=True):
 
     def cause(self, previous: Prompt, shared: int) -> str:
         """Why two requests part behind so many steps, in words."""
-        place = previous.units[shared].place
+        place = parting(self.units, previous.units, shared)
         if self.model.id != previous.model.id:
             return "another model is asked"
         if shared == len(self.units):
             return "the client went back to an earlier message"
         if place == "tools":
             return "the tool list changed"
-        if place in ("system", "instructions") or is_system(previous.steps[shared]):
+        steps = (previous.steps[shared], self.steps[shared])
+        if place in ("system", "instructions") or any(map(is_system, steps)):
             return "the system text changed"
         if shared == len(previous.steps) - 1 and went_on(
             self.steps[shared], previous.steps[shared]

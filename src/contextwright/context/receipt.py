@@ -172,12 +172,23 @@ PROMPT = (
 )
 """Fields before the messages, in the order providers read them: field → place in a count."""
 PROMPT_FIELDS = frozenset(field for field, _ in PROMPT)
+FIRST_PLACES = {place: number for number, (_, place) in enumerate(PROMPT)}
+"""The places before all turns, in the order of a prompt."""
 
 
 TURNS = {"messages": "messages", "input": "input", "contents": "contents", "history": "contents"}
 """Fields of the turns: field → place in a count."""
 FIRST_TURNS = 1_024
 """Turns of a request whose places are kept."""
+
+
+def parting(mine: Sequence[Unit], theirs: Sequence[Unit], shared: int) -> str:
+    """Return the place where two prompts part behind so many steps.
+
+    Where only one of them has tools or a system text, that is the place.
+    """
+    places = [units[shared].place for units in (theirs, mine) if shared < len(units)]
+    return min(places, key=lambda place: FIRST_PLACES.get(place, len(PROMPT)))
 
 
 def link_of(chain: str, body: bytes) -> str:
