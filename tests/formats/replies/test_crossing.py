@@ -13,6 +13,7 @@ from contextwright.formats.replies.streams import (
     write_reply,
     write_stream,
 )
+from contextwright.wire.anthropic.types import UNSIGNED
 
 
 def said(reply: cw.Conversation) -> str:
@@ -68,3 +69,26 @@ def test_the_numbers_of_reasoning_entries_stay() -> None:
     chunks.append({"id": "1", "model": "m", "choices": [{"delta": {}, "finish_reason": "stop"}]})
     read = cw.parse_stream(chunks, "openai-chat")
     assert read.messages == cw.parse_reply(whole, "openai-chat").messages
+
+
+@pytest.mark.parametrize("signature", [None, "c2ln"])
+@pytest.mark.parametrize("origin", ["openai-chat", "openai-responses", "gemini"])
+def test_thinking_of_others_has_a_signature_that_clients_of_claude_send_back(
+    origin: str, signature: str | None
+) -> None:
+    """They take thinking with an empty one for broken; no API is sent this one."""
+    thinking = cw.Thinking("Hm.", signature, origin)
+    reply = ModelReply((cw.Message("assistant", (thinking, cw.Text("Yes."))),), finish="stop")
+    (block, _) = write_reply(reply, "anthropic").body["content"]
+    assert block == {"type": "thinking", "thinking": "Hm.", "signature": UNSIGNED}
+    stream = b"".join(write_stream(events_of(reply), "anthropic"))
+    assert stream.count(b"signature_delta") == 1
+    assert UNSIGNED.encode() in stream
+    said = {"role": "assistant", "content": [block, {"type": "text", "text": "Yes."}]}
+    asked = {"role": "user", "content": "And?"}
+    body = {"model": "claude-sonnet-5-5", "max_tokens": 9, "messages": [asked, said, asked]}
+    assert [one.code for one in cw.check(body, "anthropic")] == ["A-signature"]
+    for target in ("anthropic", "openai-chat", "openai-responses", "gemini"):
+        sent = cw.convert(body, "anthropic", target)
+        assert UNSIGNED.encode() not in sent.json
+        assert "loss.thinking" in [change.code for change in sent.changes]

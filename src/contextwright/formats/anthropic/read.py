@@ -10,6 +10,7 @@ from contextwright.formats.base import keep_extra
 from contextwright.formats.reader import Reader
 from contextwright.messages.message import Message
 from contextwright.messages.parts import Media, Opaque, Part, Text, Thinking, ToolCall, ToolResult
+from contextwright.wire.anthropic.types import UNSIGNED
 
 __all__ = ["NAME", "message_of", "part_of", "text_blocks"]
 
@@ -59,7 +60,8 @@ def part_of(block: dict[str, Any], path: str, reader: Reader, model: str | None)
             signature = reader.optional_text(block, "signature", path)
             text = reader.text(block, "thinking", path)
             extra = leftover(block, "thinking", "signature")
-            return Thinking(text, signature or None, NAME, model, extra=extra)
+            signature = None if signature == UNSIGNED else signature or None
+            return Thinking(text, signature, NAME, model, extra=extra)
         case "redacted_thinking":
             data = reader.text(block, "data", path)
             return Thinking("", data, NAME, model, redacted=True, extra=leftover(block, "data"))

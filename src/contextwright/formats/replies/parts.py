@@ -22,6 +22,7 @@ from contextwright.messages.parts import (
     ToolCall,
     ToolResult,
 )
+from contextwright.wire.anthropic import types
 
 __all__ = ["carried", "carried_part", "own_id", "spelled_id"]
 
@@ -39,6 +40,8 @@ BOOKKEEPING = frozenset(
     ("id", "status", "type", "refusal", "continued", "index", "phase", "logprobs", "content")
 )
 """Fields that mean nothing to a client of another provider."""
+UNSIGNED = {"anthropic": types.UNSIGNED}
+"""What clients of a format get for the signature of another provider's thinking."""
 SIGNATURE = "thoughtSignature"
 """The field in which Gemini signs parts that are not thinking."""
 MEDIA = ("gemini",)
@@ -129,7 +132,7 @@ def carried_thinking(
         return part
     if part.signature:
         changes.append(lost_signature(part.origin, path, format))
-    return Thinking(part.text, origin=format) if part.text else None
+    return Thinking(part.text, UNSIGNED.get(format), format) if part.text else None
 
 
 def lost_signature(origin: str | None, path: str, format: str) -> Change:

@@ -12,7 +12,7 @@ from typing import Any
 from contextwright.wire.anthropic.blanks import blank_inside, blank_text
 from contextwright.wire.anthropic.media import source
 from contextwright.wire.anthropic.turns import ID, MARK
-from contextwright.wire.anthropic.types import AssistantMessage, Request, UserMessage
+from contextwright.wire.anthropic.types import UNSIGNED, AssistantMessage, Request, UserMessage
 from contextwright.wire.shapes import Shape, objects_in
 from contextwright.wire.survey import BLOCK, WRONG_TYPES, Entries, is_valid, take_turns
 from contextwright.wire.values import Object, is_list
@@ -123,7 +123,7 @@ def assistant_fits(content: list[Object], open_calls: set[str]) -> bool:
             if not block["text"] or block["text"].isspace():
                 return False
         elif kind == "thinking":
-            if not block["signature"]:
+            if block["signature"] in ("", UNSIGNED):
                 return False
         elif kind != "redacted_thinking":
             return False

@@ -15,7 +15,7 @@ from contextwright.errors import Level, Problem
 from contextwright.models import Model
 from contextwright.wire.anthropic.blanks import blank_inside, blank_text, is_blank
 from contextwright.wire.anthropic.media import source
-from contextwright.wire.anthropic.types import AssistantBlock
+from contextwright.wire.anthropic.types import UNSIGNED, AssistantBlock
 from contextwright.wire.shapes import objects_in
 from contextwright.wire.survey import Entries
 from contextwright.wire.values import Object, is_object
@@ -276,7 +276,7 @@ def signatures(turns: list[Turn], payload: dict[str, Any], model: Model) -> Iter
     """Thinking is signed."""
     for turn in turns:
         for block in turn.blocks:
-            if block.kind == "thinking" and block.fields.get("signature") == "":
+            if block.kind == "thinking" and block.fields.get("signature") in ("", UNSIGNED):
                 reason = "thinking needs its signature"
                 yield Problem("A-signature", f"{block.path}.signature", reason)
 

@@ -11,7 +11,14 @@ from msgspec import field
 
 from contextwright.wire.shapes import Shape
 
-__all__ = ["AssistantBlock", "Block", "CustomTool", "Request", "UserBlock"]
+UNSIGNED = "not-signed-by-anthropic"
+"""The signature, in our answers, of thinking that another provider's model did.
+
+Clients take a block whose signature is empty for a broken one: they leave it out of the history, or
+put its words among those of the answer.
+"""
+
+__all__ = ["AssistantBlock", "Block", "CustomTool", "Request", "UNSIGNED", "UserBlock"]
 
 
 class CacheControl(Shape):
