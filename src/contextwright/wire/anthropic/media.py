@@ -7,6 +7,8 @@ from functools import cache
 from mimetypes import MimeTypes
 from typing import Any
 
+import msgspec
+
 from contextwright.errors import Problem
 from contextwright.wire.media import (
     ANTHROPIC_BYTES,
@@ -15,9 +17,9 @@ from contextwright.wire.media import (
     data_problems,
 )
 from contextwright.wire.shapes import objects_in
-from contextwright.wire.values import Object, is_object
+from contextwright.wire.values import Object, is_list, is_object
 
-__all__ = ["encoded_size", "size_problems", "source"]
+__all__ = ["encoded_size", "size_problems", "source", "written_size"]
 
 BEHIND_ADDRESS = {
     "document": ("application/pdf",),
@@ -42,20 +44,31 @@ def source(block: dict[str, Any], path: str) -> Iterator[Problem]:
         yield from data_problems(held.get("data"), where, largest, mime, "error")
 
 
-def size_problems(blocks: list[Object]) -> Iterator[Problem]:
-    """Check that all media fit into one request; only they can make it too large."""
-    if encoded_size(blocks) > ANTHROPIC_BYTES:
-        reason = f"more than {ANTHROPIC_BYTES // MEGABYTE} MB of media in one request"
+def size_problems(payload: Object) -> Iterator[Problem]:
+    """Check that all fits into one request."""
+    if written_size(payload) > ANTHROPIC_BYTES:
+        reason = f"more than {ANTHROPIC_BYTES // MEGABYTE} MB in one request"
         yield Problem("X-size", "messages", reason)
 
 
+def written_size(payload: Object) -> int:
+    """Return the length of a request; 0 if it cannot be written, which other checks report."""
+    try:
+        return len(msgspec.json.encode(payload))
+    except (TypeError, ValueError, OverflowError, RecursionError):
+        return 0
+
+
 def encoded_size(blocks: list[Object]) -> int:
-    """Return the length of the base64 data in blocks and in the results among them."""
+    """Return the length of the data in blocks, and in the results and documents among them."""
     size = 0
     for block in blocks:
         held = block.get("source")
-        if is_object(held) and isinstance(data := held.get("data"), str):
-            size += len(data)
+        if is_object(held):
+            if isinstance(data := held.get("data"), str):
+                size += len(data)
+            elif is_list(inner := held.get("content")):
+                size += encoded_size([one for _, one in objects_in(inner)])
         if type(block.get("content")) is not str:
             size += encoded_size([inner for _, inner in objects_in(block.get("content"))])
     return size

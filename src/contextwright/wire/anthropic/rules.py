@@ -48,7 +48,7 @@ def check(payload: Any, model: Model) -> list[Problem]:
         holders = [block for _, message in messages for block in message["content"]]
         problems = list[Problem]()
     problems.extend(number_problems(holders, "messages", model))
-    problems.extend(size_problems(holders))
+    problems.extend(size_problems(payload))
     if is_list(given := payload.get("messages")) and len(given) > MAX_MESSAGES:
         problems.append(Problem("A-messages-max", "messages", f"at most {MAX_MESSAGES:,}"))
     problems.extend(tools(payload, model))
