@@ -16,7 +16,14 @@ from contextwright.context.recipe import Recipe
 from contextwright.sections import CurrentTime
 from contextwright.store.store import Store
 from contextwright.windows.clearing import Clearing
-from contextwright.windows.policies import FirstAndRecent, KeepAll, KeepRecent, Stepped, Window
+from contextwright.windows.policies import (
+    FirstAndRecent,
+    KeepAll,
+    KeepRecent,
+    Layers,
+    Stepped,
+    Window,
+)
 from strategies.messages import PNG
 from strategies.runs import PHOTO, STICKER
 
@@ -73,6 +80,23 @@ def test_2_twenty_photos_do_not_empty_the_window() -> None:
     ]
     newest = history_of([*photos, cw.user("Which?")], 12_000, window=KeepRecent())
     assert history_of([*photos, cw.user("Which?")], 12_000) >= 0.4 * newest > 4_000
+
+
+@pytest.mark.parametrize("window", [Stepped(), KeepRecent(), FirstAndRecent(99), Layers(1, 99)])
+def test_1_the_room_for_a_summary_does_not_empty_the_window(window: Window) -> None:
+    """Once 113 tokens of 9,474 were sent, where a result of 9,000 fits beside a short summary."""
+    messages = [*chat(20), cw.user("Go on."), *agent(1)[1:-1]]
+    messages += [cw.tool_result("c0", WORDS * 100), cw.assistant("Well."), cw.user("And now?")]
+    recipe, brief = (Recipe(window=window, summary=one) for one in (cw.SummaryPolicy(), None))
+    sizes: list[int] = []
+    for budget in range(1_500, 3_000, 25):
+        context = recipe.build(messages, model=MODEL, budget=budget)
+        assert (
+            2 * context.ledger.history
+            >= 0.4 * brief.build(messages, model=MODEL, budget=budget).ledger.history
+        )
+        sizes.append(sum(1 for _ in context.decisions.kept()))
+    assert isinstance(window, Stepped) or sizes == sorted(sizes)
 
 
 @pytest.mark.parametrize("clearing", [Clearing(), Clearing(results=20), Clearing(media=10)])

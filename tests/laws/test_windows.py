@@ -129,6 +129,10 @@ def no_emptier_than_it_must_be(case: Case, context: cw.Context) -> bool:
         context = fullest
         if window.task and not task and context.decisions.view.log.task is not None:
             return True  # with a little more room, the task might take it
+    if case.recipe.summary is not None:
+        # Nor does the room for a summary cost more than half of what could be sent without one.
+        alone = case.build(window=window.fullest, summary=None)
+        assert context.ledger.history >= alone.ledger.history / 2 - MERGED
     if isinstance(window, Stepped | KeepRecent | Layers):
         before, view = next_before(context), context.decisions.view
         most = most_messages(window)

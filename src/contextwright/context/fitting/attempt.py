@@ -29,6 +29,8 @@ __all__ = ["Attempt", "Fitted"]
 
 SUMMARY_SHARE = 0.25
 """Maximum share of the room for messages that a summary may take."""
+WORTH = 0.5
+"""The least share of what could be sent without a summary that its room must leave."""
 MERGED = 12
 """Maximum tokens that a message may cost less among others than alone."""
 CHEAPER = 1.25
@@ -111,10 +113,14 @@ class Attempt:
         relaxed: Relaxation,
         reserve: float | None = None,
         window: Window | None = None,
+        *,
+        for_summary: bool = True,
     ) -> None:
         self.plan, self.budget, self.relaxed, self.reserve = plan, budget, relaxed, reserve
         recipe = plan.recipe
         self.window = window or recipe.window
+        self.for_summary = for_summary
+        """Whether room is kept free for a summary."""
         request = (relaxed.system, plan.tools, recipe.reply_tools, recipe.options, plan.frame)
         self.fixed = plan.history.empty_count(
             spelling_of(request), lambda: plan.render(plan.conversation(relaxed.system, ()))
@@ -126,7 +132,7 @@ class Attempt:
 
     def fitted(self) -> Fitted | Count:
         """Return the request, or the count of the smallest one this attempt could make."""
-        return self._whole() or self._cut()
+        return self._whole() or self._unpressed(self._cut())
 
     def _whole(self) -> Fitted | None:
         """Return the request with every message, if the window wants them all and they fit."""
@@ -167,12 +173,35 @@ class Attempt:
     def _by(self, window: Window) -> Fitted | Count:
         """Return the request with as many messages as a variant of the window keeps."""
         if window != self.window:
-            return Attempt(self.plan, self.budget, self.relaxed, self.reserve, window)._cut()
+            return self._like(window, for_summary=self.for_summary)._cut()
         found, limit = self._narrowed()
         if not isinstance(found, Fitted) or not self._is_emptier(found):
             return found
         more = self._widened if window.fullest == window else self._filled
         return more(found, limit)
+
+    def _like(self, window: Window, *, for_summary: bool) -> Attempt:
+        """Return the same attempt with another window."""
+        plan, relaxed = self.plan, self.relaxed
+        return Attempt(plan, self.budget, relaxed, self.reserve, window, for_summary=for_summary)
+
+    def _unpressed(self, narrow: Fitted | Count) -> Fitted | Count:
+        """Return the request, or one with less room for a summary, if that room costs too much.
+
+        A large exchange may fit beside a short summary, and not beside the longest.
+        """
+        if not isinstance(narrow, Fitted) or not self._reserved_for(narrow.draft.decisions):
+            return narrow
+        share = (1 - self.window.unused) * WORTH
+        if self._sent(narrow) >= share * (self.budget - self.fixed.most):
+            return narrow
+        fullest = self._like(self.window.fullest, for_summary=False)._cut()
+        if not isinstance(fullest, Fitted) or self._sent(narrow) >= share * self._sent(fullest):
+            return narrow
+        room = self._inside(self.limit)
+        start = self._latest(fullest, narrow, share * self._sent(fullest), room)
+        wide = self.trial(decide(self.window, self._view, room, since=start))
+        return wide if wide.free >= 0 else fullest
 
     def _is_emptier(self, fitted: Fitted) -> bool:
         """Whether a request leaves more room unused than its window may."""
@@ -267,8 +296,11 @@ class Attempt:
 
     def _reserved(self, decisions: Decisions) -> float:
         """Return the tokens to keep free for a summary of what is left out, and for sections."""
-        summary = self.allowance() if self.plan.recipe.summary and summary_stop(decisions) else 0
-        return summary + (self.kept_free if decisions.omitted else 0)
+        return self._reserved_for(decisions) + (self.kept_free if decisions.omitted else 0)
+
+    def _reserved_for(self, decisions: Decisions) -> float:
+        """Return the tokens to keep free for a summary of what is left out."""
+        return self._summary_room if summary_stop(decisions) else 0
 
     @cached_property
     def kept_free(self) -> float:
@@ -288,7 +320,7 @@ class Attempt:
     @property
     def _room(self) -> float:
         """The tokens for messages and for sections that are asked last."""
-        return max(self.limit - self.allowance() - self._note_cost, 0.0)
+        return max(self.limit - self._summary_room - self._note_cost, 0.0)
 
     @cached_property
     def _newest(self) -> tuple[int | None, float]:
@@ -320,12 +352,16 @@ class Attempt:
         """Return the decisions that keep only what no window may drop."""
         return decide(self.window, self._view, 0)
 
-    def allowance(self) -> float:
-        """Return the tokens of a summary.
+    @property
+    def _summary_room(self) -> float:
+        """The tokens kept free for a summary once anything is left out.
 
-        They are kept free once anything is left out, so that the cut does not move when a summary
-        arrives.
+        So the cut does not move when a summary arrives.
         """
+        return self.allowance() if self.for_summary else 0
+
+    def allowance(self) -> float:
+        """Return the most tokens of a summary."""
         summary = self.plan.recipe.summary
         return min(summary.tokens, max(self.limit, 0) * SUMMARY_SHARE) if summary else 0
 
@@ -356,7 +392,7 @@ class Attempt:
 
     def _inside(self, limit: float) -> float:
         """Return the tokens of a limit that messages have if some are left out."""
-        return max(0, limit - self.allowance() - self.kept_free - self._note_cost)
+        return max(0, limit - self._summary_room - self.kept_free - self._note_cost)
 
     @cached_property
     def _note_cost(self) -> float:
