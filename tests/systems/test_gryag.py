@@ -30,7 +30,7 @@ def test_a_clear_hit_has_a_clear_relevance_however_old_it_is(tmp_path: Path, day
     relevance, _, words = lines[1].removeprefix("- [Relevance: ").partition("] ")
     assert words == f"2025-01-01, Alice: {ANNIVERSARY}"
     assert float(relevance) > 0.7
-    assert all(float(line[14:18]) >= 0.1 for line in lines[1:])
+    assert all(float(line[14:18]) >= 0.05 for line in lines[1:])
 
 
 @pytest.mark.parametrize(

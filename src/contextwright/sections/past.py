@@ -33,8 +33,9 @@ class PastExcerpts(
     """Excerpts of past messages that match the newest question."""
 
     most: Natural = 5
-    least: Fraction = 0.02
-    """Minimum probability that it is needed, from 0 to 1."""
+    least: Fraction = 0.01
+    """Minimum probability that it is needed, from 0 to 1. `benchmarks/excerpts.py` shows what is
+    told at others."""
     longest: Natural = 200
     """Maximum characters of one passage."""
     ranking: Ranking = Ranking()
