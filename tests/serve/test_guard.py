@@ -104,6 +104,22 @@ def test_an_exposed_gateway_wants_its_token(key: str, status: int) -> None:
         assert gateway.generate("openai-chat", ECHO, model="echo", key=key).status == status
 
 
+def test_an_exposed_gateway_reads_no_body_of_a_stranger() -> None:
+    head = f"POST {CHAT} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer no\r\n"
+    with running(exposed=True) as gateway:
+        with socket.create_connection(("127.0.0.1", gateway.port), timeout=20) as connection:
+            connection.sendall(f"{head}content-length: 1000\r\n\r\n{{".encode())
+            answer = b"".join(iter(lambda: connection.recv(1_000), b""))
+    assert answer.startswith(b"HTTP/1.1 401 ")
+    assert b"connection: close" in answer
+
+
+def test_names_of_hosts_are_the_same_in_capitals() -> None:
+    with running(GatewaySettings(hosts=("Gateway.Example",))) as gateway:
+        for name in ("Gateway.Example", "gateway.example:80", "GATEWAY.EXAMPLE"):
+            assert gateway.ask(CHAT, ECHO, {"host": name}).status == 200
+
+
 def test_a_port_that_is_taken_is_said() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]

@@ -237,9 +237,22 @@ def test_the_token_goes_no_further(name: str, exposed: bool) -> None:
             path = "/v1/chat/completions"
             assert gateway.ask(path, {"model": "m"}, headers).status == 203
             assert gateway.ask(f"{path}?key={TOKEN}", {"model": "m"}).status == 203
+            both = {"authorization": "Bearer another", "x-api-key": TOKEN}
+            assert gateway.ask(path, {"model": "m"}, both).status == 203
     used = "Bearer own-key" if exposed and name == "openai" else None
-    assert [headers.get("authorization") for _, headers, _ in server.seen] == [used, used]
+    assert [headers.get("authorization") for _, headers, _ in server.seen] == [used] * 3
     assert TOKEN not in str(server.seen)
+
+
+@pytest.mark.parametrize("status", [101, 600, 999])
+def test_a_status_that_no_answer_has_is_an_error(status: int) -> None:
+    with upstream() as server:
+        server.status = status
+        route = Route("*", "anthropic", base_url=f"http://127.0.0.1:{server.server_port}")
+        with running(GatewaySettings((route,))) as gateway:
+            answer = gateway.ask("/v1/messages", {"model": "m"}, {"x-api-key": KEY})
+    assert answer.status == 502
+    assert answer.json["error"]["message"] == f"anthropic: HTTP status {status}"
 
 
 def test_a_client_that_goes_away_ends_the_request() -> None:

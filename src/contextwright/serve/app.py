@@ -201,13 +201,14 @@ class Gateway:
 
     async def serve(self, request: Request, *, format: str, action: Action) -> Response:
         """Answer one request; every error is told in the client's own API."""
+        call = None
         try:
             call = await self.read(request, format, action)
             return await self.respond(call, request)
         except ProviderError as error:
             kind = error.kind
             told = ReplyError(kind, str(error), error.status, retry_after=error.retry_after)  # pyright: ignore[reportArgumentType]
-            return failure(told, format)
+            return failure(told, format, CLOSE if call is None else None)
         except ClientDisconnect:
             return Response(status_code=GONE)  # nobody reads it
         except TooLarge as error:
@@ -227,11 +228,13 @@ class Gateway:
         method = request.path_params.get("method", "")
         if format == "gemini" and method.rpartition(":")[2] not in METHODS:
             raise UsageError("there is no such method")
-        sent = await read_body(request.stream(), self.settings.max_body_bytes, BODY_SECONDS)
         headers = headers_in(request.scope["headers"])
+        query = request.scope["query_string"].decode()
+        if self.exposed:  # strangers cannot make it read bodies
+            self.require_token(keys_in(headers, query))
+        sent = await read_body(request.stream(), self.settings.max_body_bytes, BODY_SECONDS)
         encodings = headers.get("content-encoding", "")
         body = decompressed(sent, encodings, self.settings.max_body_bytes)
-        query = request.scope["query_string"].decode()
         return read_call(format, action, body, headers, query, method, sent=sent)
 
     async def respond(self, call: Call, request: Request) -> Response:
@@ -239,7 +242,7 @@ class Gateway:
         route = self.settings.route_for(call.model, call.format)
         shown = keys_in(call.headers, call.query)
         given = shown[0] if shown else ""
-        key = self.own_key(route, call, given)
+        key = self.own_key(route, call, shown)
         if call.action == "count":
             if route.is_open(call.format):
                 work = relay(call, route.host(call.format), self.client, key)
@@ -310,8 +313,8 @@ class Gateway:
             return None
         return self.recorder.follow(call, record_of(call, route), keys)
 
-    def own_key(self, route: Route, call: Call, given: str) -> str | None:
-        """Return the key that stands in the place of the one that a client shows (`given`).
+    def own_key(self, route: Route, call: Call, shown: Sequence[str]) -> str | None:
+        """Return the key that stands in the place of those that a client has `shown`.
 
         None if the client's own goes on, and empty if none does: the gateway's token never leaves.
 
@@ -319,21 +322,32 @@ class Gateway:
             ProviderError: the token is wrong, or the key is not there.
         """
         name = route.key_source(call.format, always=self.exposed)
-        shows_token = bool(self.token) and same_token(given, self.token)
         if name is None and not self.exposed:
-            return "" if shows_token else None
-        if not shows_token:
-            raise ProviderError(
-                "this route needs the gateway's token in the place of the key",
-                kind="authentication",
-                status=401,
-            )
+            return "" if self.is_token_in(shown) else None
+        self.require_token(shown)
         if name is None:
             return ""
         key = self.environment.get(name, "").strip()
         if not key:
             raise ProviderError(f"{name} is not set", kind="authentication", status=401)
         return key
+
+    def require_token(self, shown: Sequence[str]) -> None:
+        """Refuse a client that does not show the token.
+
+        Raises:
+            ProviderError: it is not among the keys.
+        """
+        if not self.is_token_in(shown):
+            raise ProviderError(
+                "this route needs the gateway's token in the place of the key",
+                kind="authentication",
+                status=401,
+            )
+
+    def is_token_in(self, shown: Sequence[str]) -> bool:
+        """Whether a client shows the token; a client may show several keys."""
+        return bool(self.token) and any(same_token(key, self.token) for key in shown)
 
     def provider_for(self, route: Route, call: Call, key: str | None) -> AnyProvider:
         """Return the upstream of a route, with its connections."""
@@ -369,8 +383,7 @@ class Gateway:
 
     async def show_metrics(self, request: Request) -> Response:
         """Tell what passed since the start, to those who show the token."""
-        shown = keys_in(request.headers, "")
-        if not self.token or not same_token(shown[0] if shown else None, self.token):
+        if not self.is_token_in(keys_in(request.headers, "")):
             return PlainTextResponse(
                 "show the gateway's token", 401, {"www-authenticate": "Bearer"}
             )

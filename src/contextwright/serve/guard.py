@@ -34,7 +34,7 @@ class Guard:
 
     def __init__(self, app: ASGIApp, hosts: Collection[str], max_requests: int) -> None:
         self.app = app
-        self.hosts = frozenset((*LOOPBACK, *hosts))
+        self.hosts = frozenset((*LOOPBACK, *map(str.lower, hosts)))
         self.max_requests = max_requests
         self.running = 0
         """Requests whose answer has not come to its end."""

@@ -19,6 +19,9 @@ HOP_BY_HOP = frozenset(
 )
 """Headers that belong to one connection, not to the message; `connection` may name more."""
 
+FINAL = range(200, 600)
+"""Statuses of answers."""
+
 
 async def relay(call: Call, host: Host, client: HttpClient, key: str | None) -> StreamedAnswer:
     """Send a request on, and answer with what the upstream answers.
@@ -26,9 +29,13 @@ async def relay(call: Call, host: Host, client: HttpClient, key: str | None) -> 
     With a `key` of the gateway's own, it stands in the place of the client's; an empty one is none.
 
     Raises:
-        ProviderError: the upstream cannot be reached.
+        ProviderError: the upstream cannot be reached, or answers with a status that HTTP has not.
     """
     upstream = await client.open(url_of(call, host, key), headers_of(call, host, key), call.sent)
+    if upstream.status not in FINAL:
+        upstream.close()
+        reason = f"{host.name}: HTTP status {upstream.status}"
+        raise ProviderError(reason, kind="server", status=upstream.status)
     dropped = of_connection(upstream.headers)
     headers = [pair for pair in upstream.headers.items() if pair[0].lower() not in dropped]
     answer = StreamedAnswer(chunks(upstream, host), upstream.status, headers)
