@@ -49,7 +49,7 @@ class Answering(BaseHTTPRequestHandler):
     server: Upstream  # pyright: ignore[reportIncompatibleVariableOverride]
 
     def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["content-length"]))
+        body = self.rfile.read(int(self.headers.get("content-length", 0)))
         headers = {name.lower(): value for name, value in self.headers.items()}
         self.server.seen.append((self.path, headers, body))
         self.send_response(self.server.status)
@@ -58,6 +58,8 @@ class Answering(BaseHTTPRequestHandler):
         self.send_header("content-length", str(len(self.server.body)))
         self.end_headers()
         self.wfile.write(self.server.body)
+
+    do_GET = do_DELETE = do_PATCH = do_POST
 
     def log_message(self, format: str, *args: Any) -> None:
         pass
@@ -273,3 +275,73 @@ def test_a_client_that_goes_away_ends_the_request() -> None:
                 while b"One" not in came:
                     came += connection.recv(1_000)
             assert held.noticed.wait(20)
+
+
+OTHER_CALLS = [
+    ("POST", "/v1/embeddings", {}, "openai", "/v1/embeddings"),
+    ("GET", "/v1/files/f%20%2F1?limit=2", {}, "openai", "/v1/files/f%20%2F1?limit=2"),
+    ("DELETE", "/v1/responses/r1", {}, "openai", "/v1/responses/r1"),
+    ("GET", "/v1/models", {}, "openai", "/v1/models"),
+    ("GET", "/v1/models/m", {}, "openai", "/v1/models/m"),
+    ("POST", "/v1/messages/batches", {"anthropic-version": "1"}, "anthropic", None),
+    ("GET", "/v1/models?limit=5", {"anthropic-version": "1"}, "anthropic", None),
+    ("POST", "/v1beta/models/m:embedContent", {"x-goog-api-key": KEY}, "gemini", None),
+    ("GET", f"/v1beta/models?key={KEY}", {}, "gemini", None),
+    ("PATCH", "/v1beta/cachedContents/c", {"x-goog-api-key": KEY}, "gemini", None),
+    ("POST", "/upload/v1beta/files", {"x-goog-api-key": KEY}, "gemini", None),
+]
+ENDINGS = {"openai": "/v1", "anthropic": "", "gemini": "/v1beta"}
+
+
+@pytest.mark.parametrize(("method", "path", "headers", "name", "expected"), OTHER_CALLS)
+def test_calls_that_ask_no_model_pass_as_they_are(
+    method: str, path: str, headers: dict[str, str], name: str, expected: str | None
+) -> None:
+    body = b"" if method in ("GET", "DELETE") else b"\x00not JSON"
+    own = {"authorization": f"Bearer {KEY}", "x-own": "kept", **headers}
+    with upstream() as server:
+        routes = (
+            Route("*", one, api=api, base_url=f"http://127.0.0.1:{server.server_port}{ending}")
+            for one, ending in ENDINGS.items()
+            for api in (("openai-chat", "openai-responses") if one == "openai" else (one,))
+        )
+        with running(GatewaySettings(tuple(routes))) as gateway:
+            answer = gateway.ask(path, body, own, method)
+    assert (answer.status, answer.body) == (203, ANSWER)
+    [(asked, came, got)] = server.seen
+    assert (asked, got) == (expected or path, body)
+    assert (came["authorization"], came["x-own"]) == (f"Bearer {KEY}", "kept")
+
+
+@pytest.mark.parametrize(
+    ("path", "key", "route"),
+    [
+        ("/v1/embeddings", "", {}),
+        ("/v1/embeddings", TOKEN, {}),
+        ("/v1/embeddings", KEY, {"key_variable": "OWN"}),
+        ("/v1/embeddings", KEY, {"mend": True}),
+        ("/v1/../secret", KEY, {}),
+        ("/v1/%2e%2E/secret", KEY, {}),
+        ("/v2/embeddings", KEY, {}),
+    ],
+)
+def test_calls_that_ask_no_model_pass_with_a_key_of_the_clients_only(
+    path: str, key: str, route: dict[str, Any]
+) -> None:
+    with upstream() as server:
+        base = f"http://127.0.0.1:{server.server_port}/v1"
+        settings = GatewaySettings((Route("*", "openai", base_url=base, **route),))
+        with running(settings, environment={"OWN": "own-key"}) as gateway:
+            answer = gateway.ask(path, b"{}", {"authorization": f"Bearer {key}"} if key else {})
+    assert (answer.status, server.seen) == (404, [])
+
+
+def test_an_exposed_gateway_passes_nothing_that_asks_no_model() -> None:
+    with upstream() as server:
+        route = Route("*", "openai", base_url=f"http://127.0.0.1:{server.server_port}/v1")
+        keys = {"OPENAI_API_KEY": "own-key"}
+        with running(GatewaySettings((route,)), environment=keys, exposed=True) as gateway:
+            for key, status in ((TOKEN, 404), (KEY, 401)):
+                headers = {"authorization": f"Bearer {key}"}
+                assert gateway.ask("/v1/embeddings", b"{}", headers).status == status
+    assert server.seen == []

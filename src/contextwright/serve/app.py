@@ -19,7 +19,7 @@ from starlette.routing import Route as Path
 
 from contextwright.context.recipe import Recipe
 from contextwright.context.recipe_files import find as find_recipe
-from contextwright.errors import ContextwrightError, ProviderError, UsageError
+from contextwright.errors import ContextwrightError, ProviderError
 from contextwright.formats.replies.events import Event, ReplyError
 from contextwright.formats.replies.failures import write_error
 from contextwright.formats.replies.reply import gather_partial
@@ -38,7 +38,19 @@ from contextwright.serve.bodies import (
     decompressed,
     read_body,
 )
-from contextwright.serve.calls import METHODS, Action, Call, headers_in, keys_in, read_call
+from contextwright.serve.calls import (
+    METHODS,
+    OTHER_METHODS,
+    UPLOADS,
+    Action,
+    Call,
+    api_asked,
+    headers_in,
+    keys_in,
+    leads_elsewhere,
+    other_call,
+    read_call,
+)
 from contextwright.serve.continuations import (
     RESPONSES,
     Continuations,
@@ -46,11 +58,11 @@ from contextwright.serve.continuations import (
     new_id,
     previous_of,
 )
-from contextwright.serve.guard import Guard, same_token
+from contextwright.serve.guard import Guard, Keys
 from contextwright.serve.http.api import ApiLimits, ApiRoute, note
 from contextwright.serve.http.stream import while_connected
 from contextwright.serve.inspector import page_routes
-from contextwright.serve.models import model_routes
+from contextwright.serve.models import known_models, model_routes
 from contextwright.serve.reading import Readings, with_whole_answers
 from contextwright.serve.recording.passage import Passage
 from contextwright.serve.recording.recorder import Recorder, record_of
@@ -123,12 +135,14 @@ def create_app(
         Path("/health", gateway.health),
         Path("/metrics", gateway.show_metrics),
         Path("/api/hello", gateway.health, methods=["GET", "HEAD"]),
-        *model_routes(),
+        *model_routes(gateway.models),
     ]
     api = None
     if store is not None and token:
         api = api_of(store, token=token, limits=ApiLimits(gateway.settings.max_body_bytes))
         paths += [ApiRoute(api), *page_routes()]
+    for prefix in ("/v1", "/v1beta", f"{UPLOADS}/v1beta"):
+        paths.append(Path(f"{prefix}/{{rest:path}}", gateway.pass_on, methods=OTHER_METHODS))
     app = Starlette(
         routes=paths,
         middleware=[
@@ -162,9 +176,7 @@ class Gateway:
         spans: RequestSpans | None = None,
     ) -> None:
         self.settings = settings
-        self.token = token
-        self.exposed = exposed
-        self.environment = environment
+        self.keys = Keys(token, exposed, environment)
         self.client = HttpClient(decompress=False, read_timeout=UPSTREAM_SECONDS)
         self.readings = Readings()
         self.providers: dict[tuple[Route, str], AnyProvider] = {}
@@ -202,6 +214,9 @@ class Gateway:
     async def serve(self, request: Request, *, format: str, action: Action) -> Response:
         """Answer one request; every error is told in the client's own API."""
         call = None
+        method = request.path_params.get("method", "")
+        if format == "gemini" and method.rpartition(":")[2] not in METHODS:
+            action = "other"
         try:
             call = await self.read(request, format, action)
             return await self.respond(call, request)
@@ -223,26 +238,47 @@ class Gateway:
             note(error)
             return failure(ReplyError("server", "internal error", 500), format)
 
+    async def pass_on(self, request: Request) -> Response:
+        """Answer a call that asks no model with what its provider answers."""
+        format = api_asked(request.url.path, request.headers)
+        return await self.serve(request, format=format, action="other")
+
+    async def models(self, request: Request) -> Response:
+        """List the models that are known here, or let the one upstream of a client list its own."""
+        format = api_asked(request.url.path, request.headers)
+        keys = keys_in(request.headers, request.url.query)
+        if self.settings.is_transparent(format) and self.keys.are_own(keys):
+            return await self.pass_on(request)
+        return known_models(request.path_params.get("model"))
+
     async def read(self, request: Request, format: str, action: Action) -> Call:
         """Read a request, as long as it is not too large."""
         method = request.path_params.get("method", "")
-        if format == "gemini" and method.rpartition(":")[2] not in METHODS:
-            raise UsageError("there is no such method")
         headers = headers_in(request.scope["headers"])
         query = request.scope["query_string"].decode()
-        if self.exposed:  # strangers cannot make it read bodies
-            self.require_token(keys_in(headers, query))
+        if self.keys.exposed:  # strangers cannot make it read bodies
+            self.keys.require_token(keys_in(headers, query))
+        path = request.scope["raw_path"].decode()
+        if action == "other":
+            self.require_passing(format, path, keys_in(headers, query))
         sent = await read_body(request.stream(), self.settings.max_body_bytes, BODY_SECONDS)
+        if action == "other":
+            return other_call(format, request.method, path, headers, query, sent)
         encodings = headers.get("content-encoding", "")
         body = decompressed(sent, encodings, self.settings.max_body_bytes)
         return read_call(format, action, body, headers, query, method, sent=sent)
 
     async def respond(self, call: Call, request: Request) -> Response:
         """Send a request on: as it is, or in the API of another provider."""
+        if call.action == "other":
+            route = self.settings.passing(call.format)
+            assert route is not None
+            work = relay(call, route.host(call.format), self.client, None)
+            return await while_connected(request.receive, work)
         route = self.settings.route_for(call.model, call.format)
         shown = keys_in(call.headers, call.query)
         given = shown[0] if shown else ""
-        key = self.own_key(route, call, shown)
+        key = self.keys.own_key(route, call.format, shown)
         if call.action == "count":
             if route.is_open(call.format):
                 work = relay(call, route.host(call.format), self.client, key)
@@ -313,41 +349,15 @@ class Gateway:
             return None
         return self.recorder.follow(call, record_of(call, route), keys)
 
-    def own_key(self, route: Route, call: Call, shown: Sequence[str]) -> str | None:
-        """Return the key that stands in the place of those that a client has `shown`.
-
-        None if the client's own goes on, and empty if none does: the gateway's token never leaves.
+    def require_passing(self, format: str, path: str, shown: Sequence[str]) -> None:
+        """Refuse a call that asks no model, unless its provider decides by the client's own key.
 
         Raises:
-            ProviderError: the token is wrong, or the key is not there.
+            ProviderError: nobody here has such a path.
         """
-        name = route.key_source(call.format, always=self.exposed)
-        if name is None and not self.exposed:
-            return "" if self.is_token_in(shown) else None
-        self.require_token(shown)
-        if name is None:
-            return ""
-        key = self.environment.get(name, "").strip()
-        if not key:
-            raise ProviderError(f"{name} is not set", kind="authentication", status=401)
-        return key
-
-    def require_token(self, shown: Sequence[str]) -> None:
-        """Refuse a client that does not show the token.
-
-        Raises:
-            ProviderError: it is not among the keys.
-        """
-        if not self.is_token_in(shown):
-            raise ProviderError(
-                "this route needs the gateway's token in the place of the key",
-                kind="authentication",
-                status=401,
-            )
-
-    def is_token_in(self, shown: Sequence[str]) -> bool:
-        """Whether a client shows the token; a client may show several keys."""
-        return bool(self.token) and any(same_token(key, self.token) for key in shown)
+        passes = self.settings.passing(format) is not None and self.keys.are_own(shown)
+        if not passes or leads_elsewhere(path):
+            raise ProviderError("there is no such path here", kind="not_found", status=404)
 
     def provider_for(self, route: Route, call: Call, key: str | None) -> AnyProvider:
         """Return the upstream of a route, with its connections."""
@@ -383,7 +393,7 @@ class Gateway:
 
     async def show_metrics(self, request: Request) -> Response:
         """Tell what passed since the start, to those who show the token."""
-        if not self.is_token_in(keys_in(request.headers, "")):
+        if not self.keys.is_token_in(keys_in(request.headers, "")):
             return PlainTextResponse(
                 "show the gateway's token", 401, {"www-authenticate": "Bearer"}
             )

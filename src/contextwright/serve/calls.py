@@ -13,9 +13,23 @@ from contextwright.errors import ParseError
 from contextwright.serve.reading import read_fields
 from contextwright.text.json import decode_json
 
-__all__ = ["Action", "Call", "KEY_HEADERS", "headers_in", "keys_in", "read_call", "value_of"]
+__all__ = [
+    "KEY_HEADERS",
+    "OTHER_METHODS",
+    "UPLOADS",
+    "Action",
+    "Call",
+    "api_asked",
+    "headers_in",
+    "keys_in",
+    "leads_elsewhere",
+    "other_call",
+    "read_call",
+    "value_of",
+]
 
-Action: TypeAlias = Literal["generate", "count"]
+Action: TypeAlias = Literal["generate", "count", "other"]
+"""What a call is for. `other` ones ask no model: files, embeddings, batches, lists of models."""
 
 KEY_HEADERS = ("authorization", "x-api-key", "x-goog-api-key")
 PATHS: dict[tuple[str, Action], str] = {
@@ -25,6 +39,9 @@ PATHS: dict[tuple[str, Action], str] = {
     ("anthropic", "count"): "/v1/messages/count_tokens",
 }
 """Where each API is, below the address of its host."""
+OTHER_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
+UPLOADS = "/upload"
+"""Stands before the version in Gemini's path for files."""
 METHODS: dict[str, tuple[Action, bool]] = {
     "generateContent": ("generate", False),
     "streamGenerateContent": ("generate", True),
@@ -51,6 +68,7 @@ class Call(Struct, frozen=True):
     """The fields of the body, unread."""
     sent: bytes = b""
     """The body as the client sent it: perhaps compressed."""
+    method: str = "POST"
 
     @property
     def wants_list(self) -> bool:
@@ -87,6 +105,27 @@ def read_call(
         model, streams, path = named, value_of(fields, "stream") is True, PATHS[format, action]
     sent = body if sent is None else sent
     return Call(format, action, model, streams, path, query, headers, body, fields, sent)
+
+
+def api_asked(path: str, headers: Mapping[str, str]) -> str:
+    """Return the API that a call belongs to: OpenAI's and Anthropic's have the same paths."""
+    if path.startswith(("/v1beta", UPLOADS)) or "x-goog-api-key" in headers:
+        return "gemini"
+    return "anthropic" if "anthropic-version" in headers else "openai-chat"
+
+
+def other_call(
+    format: str, method: str, path: str, headers: Mapping[str, str], query: str, body: bytes
+) -> Call:
+    """Return a call that passes as it is; `path` is as the client wrote it."""
+    below = path if format == "anthropic" else path.removeprefix("/v1beta").removeprefix("/v1")
+    return Call(format, "other", "", False, below, query, headers, body, {}, body, method)
+
+
+def leads_elsewhere(path: str) -> bool:
+    """Whether a path may lead out of the API."""
+    plain = path.lower().replace("%2e", ".")
+    return not {".", ".."}.isdisjoint(plain.split("/"))
 
 
 def value_of(fields: Mapping[str, Raw], name: str) -> Any:

@@ -6,7 +6,7 @@ import asyncio
 import hmac
 import os
 import secrets
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -14,7 +14,10 @@ from urllib.parse import urlsplit
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-__all__ = ["Guard", "LOOPBACK", "is_loopback", "own_token", "same_token"]
+from contextwright.errors import ProviderError
+from contextwright.serve.settings import Route
+
+__all__ = ["Guard", "Keys", "LOOPBACK", "is_loopback", "own_token", "same_token"]
 
 CLOSING_SECONDS = 0.1
 SEEN = (b"host", b"origin")
@@ -78,6 +81,53 @@ class Guard:
         if origin is not None and host_name(origin) not in self.hosts:
             return "this gateway does not answer pages of other sites"
         return ""
+
+
+class Keys:
+    """The gateway's token, and the keys that it adds for those who show it."""
+
+    def __init__(self, token: str, exposed: bool, environment: Mapping[str, str]) -> None:
+        self.token, self.exposed, self.environment = token, exposed, environment
+
+    def own_key(self, route: Route, format: str, shown: Sequence[str]) -> str | None:
+        """Return the key that stands in the place of those that a client has `shown`.
+
+        None if the client's own goes on, and empty if none does: the gateway's token never leaves.
+
+        Raises:
+            ProviderError: the token is wrong, or the key is not there.
+        """
+        name = route.key_source(format, always=self.exposed)
+        if name is None and not self.exposed:
+            return "" if self.is_token_in(shown) else None
+        self.require_token(shown)
+        if name is None:
+            return ""
+        key = self.environment.get(name, "").strip()
+        if not key:
+            raise ProviderError(f"{name} is not set", kind="authentication", status=401)
+        return key
+
+    def require_token(self, shown: Sequence[str]) -> None:
+        """Refuse a client that does not show the token.
+
+        Raises:
+            ProviderError: it is not among the keys.
+        """
+        if not self.is_token_in(shown):
+            raise ProviderError(
+                "this route needs the gateway's token in the place of the key",
+                kind="authentication",
+                status=401,
+            )
+
+    def are_own(self, shown: Sequence[str]) -> bool:
+        """Whether a client shows keys, and all are its own; an exposed gateway takes none."""
+        return bool(shown) and not self.exposed and not self.is_token_in(shown)
+
+    def is_token_in(self, shown: Sequence[str]) -> bool:
+        """Whether a client shows the token; a client may show several keys."""
+        return bool(self.token) and any(same_token(key, self.token) for key in shown)
 
 
 def host_name(address: str) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from starlette.requests import Request
@@ -12,31 +13,27 @@ from contextwright.models import Models, as_model
 from contextwright.serve.calls import METHODS
 from contextwright.serve.settings import ECHO
 
-__all__ = ["model_routes"]
+__all__ = ["known_models", "model_routes"]
 
 
-def model_routes() -> list[Path]:
-    """Return the paths that list models, and describe one."""
+def model_routes(endpoint: Callable[[Request], Awaitable[Response]]) -> list[Path]:
+    """Return the paths that list models, and those that describe a `model`."""
     return [
-        path
+        Path(f"{prefix}/models{rest}", endpoint)
         for prefix in ("/v1beta", "/v1", "")
-        for path in (
-            Path(f"{prefix}/models", list_models),
-            Path(f"{prefix}/models/", list_models),
-            Path(f"{prefix}/models/{{model:path}}", describe_model),
-        )
+        for rest in ("", "/", "/{model:path}")
     ]
 
 
-async def list_models(_: Request) -> Response:
-    """List the known models, where clients of each API look for them."""
+def known_models(name: str | None) -> Response:
+    """List the known models, where clients of each API look for them; or describe one.
+
+    Some clients ask for the limits of a model before they begin.
+    """
+    if name is not None:
+        return JSONResponse(description(name))
     listed = [description(name) for name in (ECHO, *(model.id for model in Models.shipped()))]
     return JSONResponse({"object": "list", "data": listed, "has_more": False, "models": listed})
-
-
-async def describe_model(request: Request) -> Response:
-    """Describe a model by its name: some clients ask for its limits before they begin."""
-    return JSONResponse(description(request.path_params["model"]))
 
 
 def description(name: str) -> dict[str, Any]:

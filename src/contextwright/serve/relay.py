@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, urlencode
 from contextwright.errors import ProviderError
 from contextwright.providers.hosts import Host, headers_for
 from contextwright.providers.http import HttpClient, HttpResponse
-from contextwright.serve.calls import KEY_HEADERS, Call
+from contextwright.serve.calls import KEY_HEADERS, UPLOADS, Call
 from contextwright.serve.http.stream import BrokenOff, StreamedAnswer
 
 __all__ = ["relay"]
@@ -31,14 +31,15 @@ async def relay(call: Call, host: Host, client: HttpClient, key: str | None) -> 
     Raises:
         ProviderError: the upstream cannot be reached, or answers with a status that HTTP has not.
     """
-    upstream = await client.open(url_of(call, host, key), headers_of(call, host, key), call.sent)
+    url, headers = url_of(call, host, key), headers_of(call, host, key)
+    upstream = await client.open(url, headers, call.sent or None, method=call.method)
     if upstream.status not in FINAL:
         upstream.close()
         reason = f"{host.name}: HTTP status {upstream.status}"
         raise ProviderError(reason, kind="server", status=upstream.status)
     dropped = of_connection(upstream.headers)
-    headers = [pair for pair in upstream.headers.items() if pair[0].lower() not in dropped]
-    answer = StreamedAnswer(chunks(upstream, host), upstream.status, headers)
+    kept = [pair for pair in upstream.headers.items() if pair[0].lower() not in dropped]
+    answer = StreamedAnswer(chunks(upstream, host), upstream.status, kept)
     answer.held.callback(upstream.close)
     return answer
 
@@ -61,6 +62,8 @@ def url_of(call: Call, host: Host, key: str | None) -> str:
     base = host.base_url.rstrip("/")
     if host.format == "anthropic":
         base = base.removesuffix("/v1")
+    elif call.path.startswith(UPLOADS):
+        base = base.removesuffix("/v1beta")
     query = call.query
     if key is not None and query:
         query = urlencode([pair for pair in parse_qsl(query, True) if pair[0] != "key"])

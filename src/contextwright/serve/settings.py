@@ -53,6 +53,10 @@ class Route(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
         changed = self.recipe or self.budget or self.send_as or self.mend
         return self.upstream != ECHO and not changed and self.host(format).format == format
 
+    def is_transparent(self, format: str) -> bool:
+        """Whether requests go to the upstream as they are, with the client's own key."""
+        return self.is_open(format) and self.key_source(format) is None
+
     def key_source(self, format: str, *, always: bool = False) -> str | None:
         """Return the environment variable with the key that the gateway adds; None if it adds none.
 
@@ -107,6 +111,19 @@ class GatewaySettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defa
             if route.api in (None, format) and fnmatchcase(model, route.model):
                 return route
         raise UsageError(f"no route is set for the model {shown(model)}")
+
+    def passing(self, format: str) -> Route | None:
+        """Return the first route that passes requests on as they are, with the client's own key."""
+        return next((one for one in self.routes_of(format) if one.is_transparent(format)), None)
+
+    def is_transparent(self, format: str) -> bool:
+        """Whether all requests of clients of a format go to one upstream as they are."""
+        routes = [one for one in self.routes_of(format) if one.upstream != ECHO]
+        return len(routes) == 1 and routes[0].model == "*" and routes[0].is_transparent(format)
+
+    def routes_of(self, format: str) -> list[Route]:
+        """Return the routes that clients of a format may take."""
+        return [one for one in self.routes if one.api in (None, format)]
 
 
 def read_settings(path: str | Path) -> GatewaySettings:
