@@ -7,7 +7,8 @@ without words, or a field that nobody knows.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from random import Random
 
 from hypothesis import strategies as st
 
@@ -17,7 +18,7 @@ from strategies.bodies.gemini import gemini_body
 from strategies.bodies.pen import MODELS, Body, Pen
 from strategies.bodies.responses import responses_body
 
-__all__ = ["MODELS", "bodies"]
+__all__ = ["MODELS", "bodies", "fixed_bodies"]
 
 
 WRITERS: dict[str, Callable[[Pen], Body]] = {
@@ -31,4 +32,11 @@ WRITERS: dict[str, Callable[[Pen], Body]] = {
 @st.composite
 def bodies(draw: st.DrawFn, api: str) -> Body:
     """Request bodies of an API."""
-    return WRITERS[api](Pen(draw))
+    return WRITERS[api](Pen(lambda count: draw(st.integers(0, count - 1))))
+
+
+def fixed_bodies(api: str, count: int) -> Iterator[Body]:
+    """Yield the same request bodies each time, on every version of Python."""
+    random = Random(api).random
+    for _ in range(count):
+        yield WRITERS[api](Pen(lambda options: int(random() * options)))

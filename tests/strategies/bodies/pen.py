@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import count
 from typing import Any, TypeAlias
-
-from hypothesis import strategies as st
 
 Body: TypeAlias = dict[str, Any]
 
@@ -62,8 +61,9 @@ PROTO: Body = {
 class Pen:
     """Draws one body, piece by piece."""
 
-    def __init__(self, draw: st.DrawFn) -> None:
-        self.draw = draw
+    def __init__(self, choose: Callable[[int], int]) -> None:
+        self.choose = choose
+        """Chooses a number from 0 to below the given one."""
         self.numbers = count(1)
         self.tools: list[tuple[str, str | None, str]] = []
         """The caller's tools that the request defines: name, namespace, kind."""
@@ -75,18 +75,20 @@ class Pen:
         return f"{before}_{next(self.numbers)}"
 
     def chance(self, one_in: int) -> bool:
-        return self.draw(st.integers(1, one_in)) == one_in
+        return self.choose(one_in) == one_in - 1
 
     def one(self, *options: Any) -> Any:
-        return self.draw(st.sampled_from(options))
+        return options[self.choose(len(options))]
 
     def some(self, options: dict[str, Any], most: int = 6) -> Body:
         """Some of the fields, each with one of its values; texts among them are numbered."""
-        names = self.draw(st.lists(st.sampled_from(sorted(options)), max_size=most, unique=True))
+        left = sorted(options)
+        count = self.choose(min(most, len(left)) + 1)
+        names = [left.pop(self.choose(len(left))) for _ in range(count)]
         return {name: self.value(options[name]) for name in names}
 
     def value(self, values: Any) -> Any:
-        chosen = self.draw(st.sampled_from(values)) if isinstance(values, tuple) else values
+        chosen = self.one(*values) if isinstance(values, tuple) else values
         return chosen(self) if callable(chosen) else chosen
 
     def extra(self) -> Body:
