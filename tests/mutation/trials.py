@@ -43,6 +43,7 @@ class Trials:
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         by_name = {item.nodeid: item for item in session.items}
+        gc.unfreeze()  # conftest.py hides what is imported from the collector
         functions = [one for one in gc.get_objects() if isinstance(one, FunctionType)]
         self.functions = [one for one in functions if is_in_package(one.__code__)]
         gc.freeze()  # a fork copies what its collector touches
