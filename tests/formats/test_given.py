@@ -15,6 +15,7 @@ OPENAI = {
     "type": "function",
     "function": {"name": "clock", "description": "Tells the time.", "parameters": SCHEMA},
 }
+CUSTOM = {"type": "custom", "custom": {"name": "run", "description": "Runs a line."}}
 ANTHROPIC = {"name": "clock", "description": "Tells the time.", "input_schema": SCHEMA}
 RESPONSES = {
     "type": "function",
@@ -164,6 +165,11 @@ def test_tools_are_taken_in_every_spelling(tool: Any) -> None:
     assert cw.Recipe().build(ASKED, model="gpt-4o", tools=[tool]).payload["tools"] == usual
     both = cw.Recipe().build(ASKED, model="gpt-4o", tools=[cw.Tool("f"), tool]).payload["tools"]
     assert both[1:] == usual
+
+
+@pytest.mark.parametrize("given", [[OPENAI, CUSTOM], [CUSTOM]])
+def test_tools_that_take_free_text_are_taken_too(given: Any) -> None:
+    assert cw.Recipe().build(ASKED, model="gpt-4o", tools=given).payload["tools"] == given
 
 
 @pytest.mark.parametrize("tools", [3, "x", OPENAI, [3], [None], [{}], [[]]])

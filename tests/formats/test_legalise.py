@@ -7,9 +7,10 @@ import pytest
 
 import contextwright as cw
 from contextwright.formats import NAMES
-from contextwright.messages.message import Role
+from contextwright.messages.message import Part, Role
 from fuzzing.readers import MODELS, OTHERS, result_of
 from golden_files import compare_digests
+from strategies.messages import PNG
 
 CALL = cw.assistant(cw.ToolCall("look", {}, "c1"))
 RESULT = cw.tool_result("c1", "seen")
@@ -81,7 +82,7 @@ KINDS = {
     "aside": cw.Message("tool", (cw.Text("Wait."),)),
     "blank": cw.user(" "),
 }
-TARGETS = [*MODELS.items(), *((name, "gpt-4o") for name in OTHERS)]
+TARGETS = [*MODELS.items(), *((name, "gpt-4o") for name in OTHERS), ("chatml", "o1-mini")]
 
 
 def test_what_becomes_of_messages_in_any_order() -> None:
@@ -92,3 +93,60 @@ def test_what_becomes_of_messages_in_any_order() -> None:
             yield order, written
 
     compare_digests("orders", outcomes())
+
+
+URL_SAFE = PNG.replace("+", "-").replace("/", "_")
+PARTS: dict[str, Part] = {
+    "text": cw.Text("Seen."),
+    "no text": cw.Text(""),
+    "blank text": cw.Text(" \n"),
+    "text with a space behind": cw.Text("Seen. "),
+    "thinking": cw.Thinking("Hm."),
+    "signed thinking": cw.Thinking("Hm.", signature="c2ln", origin="anthropic"),
+    "another's thinking": cw.Thinking("Hm.", signature="c2ln", origin="gemini"),
+    "hidden thinking": cw.Thinking("", signature="c2ln", origin="anthropic", redacted=True),
+    "call": cw.ToolCall("look", {"at": 1}, "c2"),
+    "call without an id": cw.ToolCall("look", {}),
+    "call of an unknown tool": cw.ToolCall("look at.it", {"at": None}, "c 2"),
+    "call whose name begins with a digit": cw.ToolCall("7up", {}, "c2"),
+    "call with a long name": cw.ToolCall("look" * 40, {}, "c2" * 40),
+    "call with text": cw.ToolCall.from_json("look", "at it", id="c2"),
+    "result": cw.ToolResult("c1", "seen"),
+    "empty result": cw.ToolResult("c1", ""),
+    "blank result": cw.ToolResult("c1", " "),
+    "error": cw.ToolResult("c1", "broken", is_error=True),
+    "empty error": cw.ToolResult("c1", "", is_error=True),
+    "blank error": cw.ToolResult("c1", " ", is_error=True),
+    "object": cw.ToolResult("c1", {"seen": 1}),
+    "result in pieces": cw.ToolResult("c1", (cw.Text("seen"), cw.Text(""))),
+    "picture in a result": cw.ToolResult("c1", (cw.Media("image", "image/png", PNG),)),
+    "result of no call": cw.ToolResult("c9", "seen", name="look"),
+    "picture": cw.Media("image", "image/png", PNG),
+    "named picture": cw.Media("image", "image/png", PNG, name="it.png"),
+    "picture without padding": cw.Media("image", "image/png", PNG.rstrip("=")),
+    "picture in letters of addresses": cw.Media("image", "image/png", URL_SAFE),
+    "mislabelled picture": cw.Media("image", "image/jpeg", PNG),
+    "address of a picture": cw.Media("image", url="https://example.com/it.png"),
+    "uploaded picture": cw.Media("image", file_id="file_1", origin="openai-chat"),
+    "document": cw.Media("document", "application/pdf", "JVBERi0=", name="it.pdf"),
+    "text file": cw.Media("document", "text/plain", "aGk=", name="it.txt"),
+    "sound": cw.Media("audio", "audio/mpeg", "aGk="),
+    "video": cw.Media("video", "video/mp4", "aGk="),
+    "block": cw.Opaque("anthropic", {"type": "server_tool_use", "id": "s1", "name": "web_search"}),
+    "another's block": cw.Opaque("somewhere", {"type": "hosted"}, "what it says"),
+}
+ROLES: tuple[Role, ...] = ("system", "user", "assistant", "tool")
+
+
+def test_what_becomes_of_every_part() -> None:
+    """In a message of each role, alone and before words, behind a call that is open."""
+
+    def outcomes() -> Iterator[tuple[object, object]]:
+        for role, name, rest in product(ROLES, PARTS, ((), (cw.Text("And this."),))):
+            message = cw.Message(role, (PARTS[name], *rest), author=cw.Author("U1", "Ann"))
+            messages = cw.user("Look."), CALL, message
+            talk = cw.Conversation(messages, (cw.Tool("look"),))
+            written = [result_of(cw.render, talk, to, model=model) for to, model in TARGETS]
+            yield (role, name, len(rest)), written
+
+    compare_digests("parts", outcomes())

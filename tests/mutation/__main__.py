@@ -140,13 +140,17 @@ def tests_of(mutant: Mutant, chosen: Sequence[str]) -> Iterator[list[str]]:
     if chosen:
         yield [*WITHOUT_SERVER, *dict.fromkeys(name.partition("::")[0] for name in chosen)]
         return
-    folder = ROOT / "tests" / mutant.path.relative_to(SOURCE).parent
+    folder = mirror_of(mutant)
     named = [str(found) for found in folder.glob(f"test_{mutant.path.stem}*.py")]
     yield from ([[*WITHOUT_SERVER, *named]] if named else [])
-    while not folder.exists():
-        folder = folder.parent
     yield [str(folder)]
     yield [str(ROOT / "tests" / "laws")]
+
+
+def mirror_of(mutant: Mutant) -> Path:
+    """The folder of tests that mirrors the file's folder, or the nearest one above that does."""
+    folder = ROOT / "tests" / mutant.path.relative_to(SOURCE).parent
+    return next(one for one in (folder, *folder.parents) if one.is_dir())
 
 
 def tests_by_reach(
@@ -171,7 +175,7 @@ def chosen_tests(mutant: Mutant, reached: Sequence[Any], cpu_seconds: float) -> 
     that reach the file.
     """
     uses = mutant.uses()
-    mirror = f"tests/{mutant.name.rpartition('/')[0]}/"
+    mirror = f"{mirror_of(mutant).relative_to(ROOT).as_posix()}/"
     cases: Counter[tuple[bool, bool, str]] = Counter()
     order: list[tuple[bool, bool, int, float, str]] = []
     for name, seconds, lines in reached:

@@ -181,5 +181,50 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "self.database.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)",
         "1 becomes 2",
     ): "any number but 0 turns it on",
+    (
+        "messages/quotes.py",
+        "if not lost:",
+        "the condition is always false",
+    ): "no quote is lost then, so that the same messages are gathered again",
+    (
+        "context/fitting/attempt.py",
+        "if not drops_any(window, history.history.view(width=self._width), most):",
+        "Not is left out",
+    ): "a history is not called outgrown, and the whole of it is tried in vain",
+    (
+        "store/rows/index.py",
+        "if count > len(lines.sizes) or count + len(lines.sizes) > ROW:",
+        "Gt becomes GtE",
+    ): "rows of an index are merged at another size, and hold the same",
+    (
+        "store/care/copying.py",
+        "elif is_same_state(connection, entry, marks, known):",
+        "the condition is always false",
+    ): "what the target has already is written again",
+    (
+        "store/engines/sqlite.py",
+        "CONNECTIONS = 64",
+        "64 becomes 65",
+    ): "one more connection may be kept open",
+    (
+        "store/contexts/loader.py",
+        "if length >= needs.length and count >= needs.newest:",
+        "And becomes Or",
+    ): "less is read at first, and a build asks for the rest",
+    (
+        "store/care/entries.py",
+        "digest = blake2b(msgspec.json.encode([about, marks]), digest_size=16)",
+        "16 becomes 17",
+    ): "digests of any size are equal where their texts are",
+    (
+        "recall/episodes/boundaries.py",
+        "pairs = list(zip(terms, weights, strict=True))",
+        "True becomes False",
+    ): "each of the terms has its weight",
+    (
+        "store/recall/outlines.py",
+        "self._size -= len(page.sessions) if page else 0",
+        "0 becomes 1",
+    ): "an outline that is not here is dropped: the next is forgotten one line earlier",
 }
 """Why, for the file, the line and the fault of each; no other line of the file is the same."""

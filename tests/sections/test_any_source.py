@@ -13,7 +13,12 @@ from golden_files import compare
 
 OLENA = cw.Author("U1", "Olena", "olena_k")
 QUESTION = cw.user("Which soup do I like, and what does @ada eat?", author=OLENA)
-HISTORY = (cw.user("The soup was cold.", author=OLENA), cw.assistant("Sorry."), QUESTION)
+HISTORY = (
+    cw.user("The soup was cold.", author=OLENA),
+    cw.assistant("Sorry."),
+    cw.user("Mine was not.", author=cw.Author("ada", "Lovelace", "@Ada")),
+    QUESTION,
+)
 MEMORIES = [
     Memory("passage", "Soup is  cooked\nin the morning.", score=0.4, meta={"seq": 7}),
     Memory("passage", "The soup was cold.", score=0.95),

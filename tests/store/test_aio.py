@@ -9,6 +9,8 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import contextwright as cw
 from contextwright.store import Turn
 
@@ -101,6 +103,13 @@ def test_both_do_the_same(tmp_path: Path) -> None:
     with cw.Store(tmp_path / "now.db", embedder=None) as store:
         expected = [*told(store)]
     assert asyncio.run(later(tmp_path / "later.db")) == expected
+
+
+def test_a_tenant_s_name_is_checked_at_once(tmp_path: Path) -> None:
+    store = cw.AsyncStore(tmp_path / "later.db")
+    with pytest.raises(cw.UsageError, match="tenant"):
+        store.for_tenant("a\0b")
+    asyncio.run(store.close())
 
 
 def test_every_method_is_called() -> None:

@@ -222,7 +222,7 @@ def spelling_of(tools: list[dict[str, Any]]) -> str:
         return "anthropic"
     if "functionDeclarations" in fields or "function_declarations" in fields:
         return "gemini"
-    if "function" in fields:
+    if "function" in fields or "custom" in fields:
         return "openai-chat"
     kinds = {tool.get("type") for tool in tools}
     return "openai-responses" if kinds - {None, "tool", "opaque"} else "contextwright"

@@ -14,7 +14,7 @@ from contextwright.messages.parts import Opaque
 
 __all__ = ["Reader", "misshapen", "plain"]
 
-Value = TypeVar("Value", str, int, float, bool)
+Value = TypeVar("Value", str, int, bool)
 MOST_FAULTS = 10
 NO_SETTINGS = Settings()
 
@@ -126,11 +126,9 @@ class Reader:
 
 
 def plain(value: Any, kind: type[Value]) -> Value | None:
-    """Return the value if it is of this type (an integer is also a float), else None."""
+    """Return the value if it is of this type, else None."""
     if isinstance(value, bool) and kind is not bool:
         return None
-    if kind is float and isinstance(value, int):
-        return cast("Value", float(value))
     return value if isinstance(value, kind) else None
 
 

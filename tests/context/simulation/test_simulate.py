@@ -159,6 +159,7 @@ def test_a_row_with_a_flaw_is_not_sound(flaw: dict[str, object]) -> None:
     assert not row.sound
     assert row.invalid + row.over_budget + row.lost_questions == 1
     assert row.dollars is None, "an unknown price makes the sum unknown"
+    assert row.summary()["dollars"] is None
 
 
 def test_rows_of_several_conversations_are_one() -> None:
@@ -378,3 +379,19 @@ def test_what_is_sent_again_is_neither_new_nor_read() -> None:
         assert again + read + new + ledger.wrappers == ledger.tokens
     assert sent_again(other, first, Charge(ledger.tokens, 0, 0)) == 0
     assert sent_again(other, None, Charge(0, 0, 0)) == 0
+
+
+@pytest.mark.parametrize(
+    ("format", "model", "shared", "reason"),
+    [
+        ("anthropic", "claude-sonnet-5-5", 5_000, ""),
+        ("anthropic", "claude-sonnet-5-5", 5_001, "no cache mark is within reach of its end"),
+        ("openai-chat", "gpt-4o", 5_001, ""),
+        ("openai-chat", "nobody-knows", 5_001, "this model has no prompt cache"),
+    ],
+)
+def test_why_a_shared_prefix_was_not_read(
+    format: str, model: str, shared: int, reason: str
+) -> None:
+    cache = PromptCache(format, find(model))
+    assert cache.why_unread(shared, Charge(5_000, 0, 0)) == reason

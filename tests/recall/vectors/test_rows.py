@@ -16,7 +16,7 @@ def made(seed: int, count: int, width: int) -> Vectors:
     """Vectors of length 1 around fifty subjects, with much in common."""
     chance = numpy.random.default_rng(seed)
     subjects = chance.normal(size=(50, width))
-    common = chance.normal(size=width)
+    common = 3 * chance.normal(size=width)
     vectors = (
         common + subjects[chance.integers(50, size=count)] + chance.normal(size=(count, width))
     )

@@ -63,7 +63,10 @@ def test_there_and_back(tmp_path: Path, postgres: str) -> None:
 
 def test_a_later_copy_brings_what_is_new(place: str, tmp_path: Path) -> None:
     with filled(str(tmp_path / "source.db")) as store, cw.Store(place) as target:
-        copying.copy(store.engine, target.engine)
+        told: list[tuple[int, int]] = []
+        copying.copy(store.engine, target.engine, lambda *moved: told.append(moved))
+        assert told[-1] == (20, 20), "10 messages, each written and compared"
+        assert told == sorted(told)
         target.conversation("mine").add(cw.user("stays"))
         store.conversation("a").add(cw.tool_result("c2", "56"), key="late")
         store.conversation("a").pin(1)

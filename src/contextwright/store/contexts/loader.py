@@ -244,4 +244,4 @@ class Rows:
                 stop = own - 1
             if stop < first:
                 break
-        yield from reversed([part for part in parts if part[1] <= part[2]])
+        yield from reversed(parts)

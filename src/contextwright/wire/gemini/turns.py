@@ -53,7 +53,6 @@ class Turn(Struct):
     role: str
     calls: list[Placed] = []
     responses: list[Placed] = []
-    media: list[Placed] = []
     others: list[Placed] = []
     """All parts but plain text."""
     first_other: int | None = None
@@ -112,8 +111,6 @@ def read_parts(parts: Any, index: int, turn: Turn, problems: list[Problem]) -> b
         placed = Placed(index, place, part)
         turn.others.append(placed)
         one_part(placed, problems)
-        if "inlineData" in part:
-            turn.media.append(placed)
         if part.get("functionResponse") is not None:
             responses += 1
             turn.responses.append(placed)
@@ -292,7 +289,7 @@ def ends(turns: list[Turn], model: Model) -> Iterator[Problem]:
 def media(turns: list[Turn]) -> Iterator[Problem]:
     """Inline data is base64, not too large, and what its label says."""
     for turn in turns:
-        for placed in turn.media:
+        for placed in turn.others:
             yield from inline_data(placed.part, placed.path)
         for placed in turn.responses:
             function = placed.part["functionResponse"]
