@@ -42,6 +42,13 @@ def strict(*schemas: dict[str, Any]) -> dict[str, Any]:
     return said(tools=tools)
 
 
+def calling(name: str, result: str) -> dict[str, Any]:
+    """A request to Anthropic in which a call is answered."""
+    call = {"type": "tool_use", "id": "t", "name": name, "input": {}}
+    answer = {"type": "tool_result", "tool_use_id": "t", "content": result}
+    return talk("?", [call], [answer], tools=[{"name": "g", "input_schema": {"type": "object"}}])
+
+
 def optional(number: int) -> dict[str, Any]:
     """A schema of so many parameters that may be left out."""
     return {"properties": {f"p{n}": {"type": "string"} for n in range(number)}}
@@ -166,6 +173,30 @@ LIMITS: dict[str, tuple[str, dict[str, Any], dict[str, Any], list[str]]] = {
         said(*[{"type": "text", "text": "s", **MARK}] * 3, **MARK),
         said(*[{"type": "text", "text": "s", **MARK}] * 4, **MARK),
         ["A-cache-max cache_control"],
+    ),
+    "the name of a call": (
+        NEW,
+        calling("f" * 128, "1"),
+        calling("f" * 201, "1"),
+        ["A-callname messages[1].content[0].name"],
+    ),
+    "a name that no tool has": (
+        NEW,
+        calling("f-1", "1"),
+        calling("f.1", "1"),
+        ["warning A-callname messages[1].content[0].name"],
+    ),
+    "a call without a name": (
+        NEW,
+        calling("f", "1"),
+        calling("", "1"),
+        ["A-callname messages[1].content[0].name"],
+    ),
+    "a result of white space": (
+        NEW,
+        calling("f", ""),
+        calling("f", " "),
+        ["A-empty-text messages[2].content[0].content"],
     ),
     "thinking that a model without thinking continues": (
         OLD,

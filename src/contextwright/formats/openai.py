@@ -14,7 +14,7 @@ from contextwright.messages.conversation import Conversation, Effort, OutputForm
 from contextwright.messages.message import Tool
 from contextwright.messages.parts import Extra
 from contextwright.models import Model
-from contextwright.wire.openai_responses.tools import is_strict
+from contextwright.wire.openai_responses.tools import STRICT, is_strict
 from contextwright.wire.values import is_list, is_object
 
 __all__ = [
@@ -144,6 +144,5 @@ def output_wire(conversation: Conversation, changes: list[Change]) -> dict[str, 
     if output.strict is not None:
         form["strict"] = output.strict and is_strict(output.schema)
         if form["strict"] is not output.strict:
-            reason = "strict wants every property required and additionalProperties: false"
-            changes.append(Change("loss.strict", "output", reason))
+            changes.append(Change("loss.strict", "output", STRICT))
     return form

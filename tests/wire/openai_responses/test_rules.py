@@ -132,6 +132,17 @@ def test_accepted(payload: Any) -> None:
     assert found(payload) == []
 
 
+OPEN_SCHEMA = {
+    "type": "object",
+    "properties": {"a": {"type": "string"}},
+    "additionalProperties": False,
+}
+NESTED_SCHEMA = {
+    "type": "object",
+    "properties": {"a": {"anyOf": [{"type": "null"}, {"type": "array", "items": OPEN_SCHEMA}]}},
+    "required": ["a"],
+    "additionalProperties": False,
+}
 REFUSED: dict[str, tuple[Any, list[tuple[str, str]]]] = {
     "OR-max-output": (
         body(USER, max_output_tokens=5),
@@ -264,6 +275,18 @@ REFUSED: dict[str, tuple[Any, list[tuple[str, str]]]] = {
         [("X-surrogate", "input[0].content")],
     ),
     "no object": ([], [("T-type", "")]),
+    "OR-strict": (
+        body(USER, tools=[{**FUNCTION, "strict": True, "parameters": OPEN_SCHEMA}]),
+        [("OR-strict", "tools[0].parameters")],
+    ),
+    "OR-strict below": (
+        body(USER, tools=[{**FUNCTION, "strict": True, "parameters": NESTED_SCHEMA}]),
+        [("OR-strict", "tools[0].parameters")],
+    ),
+    "OR-strict without properties": (
+        body(USER, tools=[{**FUNCTION, "strict": True, "parameters": {"type": "object"}}]),
+        [("OR-strict", "tools[0].parameters")],
+    ),
 }
 
 
@@ -272,38 +295,12 @@ def test_refused(payload: Any, expected: list[tuple[str, str]]) -> None:
     assert found(payload) == [(code, path, "error") for code, path in expected]
 
 
-OPEN_SCHEMA = {
-    "type": "object",
-    "properties": {"a": {"type": "string"}},
-    "additionalProperties": False,
-}
-NESTED_SCHEMA = {
-    "type": "object",
-    "properties": {"a": {"anyOf": [{"type": "null"}, {"type": "array", "items": OPEN_SCHEMA}]}},
-    "required": ["a"],
-    "additionalProperties": False,
-}
 DOUBTFUL = {
     "OR-args": (body({**CALL, "arguments": '{"a": 1'}, OUTPUT), "OR-args", "input[0].arguments"),
     "OR-id at some hosts": (
         body({**CALL, "call_id": "a:1"}, {**OUTPUT, "call_id": "a:1"}),
         "OR-id",
         "input[0].call_id",
-    ),
-    "OR-strict": (
-        body(USER, tools=[{**FUNCTION, "strict": True, "parameters": OPEN_SCHEMA}]),
-        "OR-strict",
-        "tools[0].parameters",
-    ),
-    "OR-strict below": (
-        body(USER, tools=[{**FUNCTION, "strict": True, "parameters": NESTED_SCHEMA}]),
-        "OR-strict",
-        "tools[0].parameters",
-    ),
-    "OR-strict without properties": (
-        body(USER, tools=[{**FUNCTION, "strict": True, "parameters": {"type": "object"}}]),
-        "OR-strict",
-        "tools[0].parameters",
     ),
     "OR-sampling": (body(USER, temperature=0.5), "OR-sampling", "temperature"),
     "OR-unanswered, perhaps stored": (

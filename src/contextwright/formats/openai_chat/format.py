@@ -24,8 +24,8 @@ from contextwright.formats.openai_chat.rules import (
 from contextwright.formats.openai_chat.settings import (
     settings_of,
     settings_wire,
-    settle_json_mode,
     settle_limits,
+    settle_output,
 )
 from contextwright.formats.openai_chat.stream import parse_stream
 from contextwright.formats.openai_chat.tools import (
@@ -140,7 +140,7 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
         body["tool_choice"] = respelled_choice(body["tool_choice"], target.tool_names)
     if dialect.closed:
         settle_tools(body, changes)
-        settle_json_mode(body, changes)
+        settle_output(body, changes)
         settle_limits(body, model, changes)
     origins = legal.turn_origins(writer.places)
     return Rendered(body, tuple(changes), tool_names=target.sent_names, origins=origins)

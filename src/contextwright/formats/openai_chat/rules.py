@@ -38,7 +38,7 @@ from contextwright.wire.openai_chat.types import (
     ImageUrl,
     TextFormat,
 )
-from contextwright.wire.openai_responses.tools import has_object_root, is_strict
+from contextwright.wire.openai_responses.tools import STRICT, has_object_root, is_strict
 from contextwright.wire.shapes import Shape
 
 __all__ = [
@@ -252,9 +252,9 @@ def fitted_tool(tool: Tool, path: str, changes: list[Change], *, same_format: bo
             return replace(tool, strict=None, extra={**tool.extra, NAME: {"functions": True}})
         if "type" in own and "custom" not in own:
             tool = replace(tool, extra={**tool.extra, NAME: {}})
-    if tool.strict and not same_format and not is_strict(tool.parameters or {}):
-        reason = "strict needs every property required and additionalProperties: false"
-        changes.append(Change("loss.strict", path, reason))
+    told = tool.parameters or not same_format
+    if tool.strict and told and not is_strict(tool.parameters or {}):
+        changes.append(Change("loss.strict", path, STRICT))
         tool = replace(tool, strict=None)
     return tool
 

@@ -22,6 +22,7 @@ from contextwright.formats.settings import (
     fit_limit,
     known_choice,
     known_effort,
+    put,
     read_plain,
     write_plain,
 )
@@ -30,11 +31,11 @@ from contextwright.messages.conversation import Conversation, Settings, ToolChoi
 from contextwright.models import Model
 from contextwright.text.json import convert
 from contextwright.wire.openai_chat.dialects import Dialect, HostedRequest
-from contextwright.wire.openai_chat.rules import OUTPUT_LIMITS, json_mode
+from contextwright.wire.openai_chat.rules import OUTPUT_LIMITS, output_format
 from contextwright.wire.openai_chat.types import Request
 from contextwright.wire.values import is_object
 
-__all__ = ["settings_of", "settings_wire", "settle_json_mode", "settle_limits"]
+__all__ = ["settings_of", "settings_wire", "settle_limits", "settle_output"]
 
 NAME = "openai-chat"
 
@@ -207,9 +208,13 @@ def settled(wire: dict[str, Any], dialect: Dialect, changes: list[Change]) -> di
     return kept
 
 
-def settle_json_mode(body: dict[str, Any], changes: list[Change]) -> None:
-    """Drop JSON mode if no message mentions JSON, because OpenAI refuses it."""
-    for _ in json_mode(body, "error"):
+def settle_output(body: dict[str, Any], changes: list[Change]) -> None:
+    """Drop JSON mode if no message mentions JSON, and strict mode for a schema that is open."""
+    for problem in [*output_format(body, "error")]:
+        if problem.code == "OC-strict":
+            put(body, "response_format.json_schema.strict", False)
+            changes.append(Change("loss.strict", "response_format", problem.message))
+            continue
         del body["response_format"]
         reason = "JSON mode is refused unless a message speaks of JSON"
         changes.append(Change("loss.setting", "response_format", reason))

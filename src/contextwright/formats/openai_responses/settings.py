@@ -28,7 +28,7 @@ from contextwright.formats.target import Target
 from contextwright.formats.tools import respelled_choice
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation, Settings, ToolChoice
-from contextwright.wire.openai_responses.rules import MIN_OUTPUT_TOKENS
+from contextwright.wire.openai_responses.rules import MIN_OUTPUT_TOKENS, output_format
 from contextwright.wire.openai_responses.tools import choice_problems
 from contextwright.wire.values import is_object
 
@@ -88,6 +88,7 @@ def settings_wire(
             wire = fitted_settings(wire, changes, exact=exact)
         if exact:
             settle_state(wire, changes)
+            settle_output(wire, changes)
     else:
         wire = translated(conversation, target, changes)
         shared = conversation.extra.get(CHAT, {})
@@ -117,6 +118,13 @@ def settle_state(wire: dict[str, Any], changes: list[Change]) -> None:
     if wire.get("previous_response_id") and wire.get("conversation"):
         del wire["conversation"]
         changes.append(Change("loss.setting", "conversation", "not with previous_response_id"))
+
+
+def settle_output(wire: dict[str, Any], changes: list[Change]) -> None:
+    """Leave strict mode off for an output schema that is open."""
+    for problem in [*output_format(wire, "error")]:
+        put(wire, "text.format.strict", False)
+        changes.append(Change("loss.strict", "text.format", problem.message))
 
 
 def translated(conversation: Conversation, target: Target, changes: list[Change]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Message, Tool
 from contextwright.messages.parts import Opaque
-from contextwright.wire.openai_responses.tools import has_object_root, is_strict
+from contextwright.wire.openai_responses.tools import STRICT, has_object_root, is_strict
 from contextwright.wire.shapes import objects_in
 from contextwright.wire.values import is_list, is_object
 
@@ -214,9 +214,10 @@ def tool_wire(tool: Tool, target: Target, path: str, changes: list[Change]) -> d
         # Always write `strict`, because this API's default is true and almost every other's is
         # false.
         strict = bool(strict) and is_strict(wire["parameters"])
-        if tool.strict and not strict:
-            reason = "strict needs every property required and additionalProperties: false"
-            changes.append(Change("loss.strict", path, reason))
+    elif strict and exact and tool.parameters:
+        strict = is_strict(tool.parameters)
+    if tool.strict and not strict:
+        changes.append(Change("loss.strict", path, STRICT))
     if strict is not None:
         wire["strict"] = strict
     return {**wire, **extra}

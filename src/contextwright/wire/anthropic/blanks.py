@@ -8,7 +8,9 @@ from contextwright.errors import Problem
 from contextwright.wire.shapes import objects_in
 from contextwright.wire.values import Object, is_object
 
-__all__ = ["blank_inside", "blank_text", "inner_blocks", "is_blank"]
+__all__ = ["BLANK", "blank_inside", "blank_text", "inner_blocks", "is_blank"]
+
+BLANK = "text must not be empty or white space only"
 
 
 def is_blank(text: object) -> bool:
@@ -19,7 +21,7 @@ def is_blank(text: object) -> bool:
 def blank_text(path: str, block: Object) -> Iterator[Problem]:
     """Check for a text block without visible text."""
     if is_blank(block.get("text")):
-        yield Problem("A-empty-text", f"{path}.text", "text must not be empty or white space only")
+        yield Problem("A-empty-text", f"{path}.text", BLANK)
         if block.get("cache_control"):
             yield Problem("A-cache-empty", path, "no cache_control on an empty text")
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from contextwright.wire.anthropic.blanks import blank_inside, blank_text
 from contextwright.wire.anthropic.media import source
-from contextwright.wire.anthropic.turns import ID, MARK
+from contextwright.wire.anthropic.turns import CALL_NAME, ID, MARK
 from contextwright.wire.anthropic.types import UNSIGNED, AssistantMessage, Request, UserMessage
 from contextwright.wire.shapes import Shape, objects_in
 from contextwright.wire.survey import BLOCK, WRONG_TYPES, Entries, is_valid, take_turns
@@ -116,7 +116,7 @@ def assistant_fits(content: list[Object], open_calls: set[str]) -> bool:
         kind = block["type"]
         if kind == "tool_use":
             id = block["id"]
-            if id in open_calls or not ID(id):
+            if id in open_calls or not ID(id) or not CALL_NAME(block["name"]):
                 return False
             open_calls.add(id)
         elif kind == "text":
@@ -141,7 +141,7 @@ def user_fits(content: list[Object], open_calls: set[str]) -> bool:
             held = block.get("content")
             if not held and block.get("is_error"):
                 return False
-            if type(held) is not str and has_faults(held):
+            if held.isspace() if type(held) is str else has_faults(held):
                 return False
         elif open_calls:
             return False

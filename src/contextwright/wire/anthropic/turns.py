@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from contextwright.errors import Level, Problem
 from contextwright.models import Model
-from contextwright.wire.anthropic.blanks import blank_inside, blank_text, is_blank
+from contextwright.wire.anthropic.blanks import BLANK, blank_inside, blank_text, is_blank
 from contextwright.wire.anthropic.media import source
 from contextwright.wire.anthropic.types import UNSIGNED, AssistantBlock
 from contextwright.wire.shapes import objects_in
@@ -21,6 +21,7 @@ from contextwright.wire.survey import Entries
 from contextwright.wire.values import Object, is_object
 
 __all__ = [
+    "CALL_NAME",
     "ID",
     "MARK",
     "SERVER_CALLS",
@@ -37,6 +38,10 @@ __all__ = [
 MARK = "cache_control"
 
 ID = re.compile(r"[a-zA-Z0-9_-]+").fullmatch
+
+CALL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}").fullmatch
+LONGEST_CALL_NAME = 200
+"""What the API itself says of a call in a history; tools, which it may name, are held to less."""
 
 THINKING = {"thinking", "redacted_thinking"}
 SOURCES = {"document", "search_result"}
@@ -153,6 +158,11 @@ def calls(turn: Turn, open_calls: dict[str, Block]) -> Iterator[Problem]:
             yield Problem("A-dup-id", f"{block.path}.id", f"tool_use id {id!r} occurs twice")
         if not ID(id):
             yield Problem("A-id", f"{block.path}.id", "an id holds only letters, digits, _ and -")
+        name = block.fields.get("name")
+        if isinstance(name, str) and not CALL_NAME(name):
+            level: Level = "warning" if 0 < len(name) <= LONGEST_CALL_NAME else "error"
+            reason = "1 to 128 of letters, digits, _ and -"
+            yield Problem("A-callname", f"{block.path}.name", reason, level)
         open_calls[id] = block
 
 
@@ -203,6 +213,8 @@ def contents(turns: list[Turn], payload: dict[str, Any], model: Model) -> Iterat
                 yield from blank_inside(block.path, block.fields)
             elif kind == "tool_result":
                 content = block.fields.get("content")
+                if content and is_blank(content):
+                    yield Problem("A-empty-text", f"{block.path}.content", BLANK)
                 for place, inner in objects_in(content):
                     path = f"{block.path}.content[{place}]"
                     yield from blank_text(path, inner)

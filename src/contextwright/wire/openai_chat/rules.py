@@ -23,13 +23,17 @@ from contextwright.wire.media import (
 )
 from contextwright.wire.openai_chat.dialects import EXTRAS, Dialect, HostedRequest, dialect_of
 from contextwright.wire.openai_chat.types import Request
-from contextwright.wire.openai_responses.tools import has_object_root, root_problems
+from contextwright.wire.openai_responses.tools import (
+    has_object_root,
+    root_problems,
+    strict_problems,
+)
 from contextwright.wire.output import limit_problems
 from contextwright.wire.shapes import json_problems, objects_in, shape_problems
 from contextwright.wire.survey import is_valid, without_plain
 from contextwright.wire.values import is_list, is_object
 
-__all__ = ["MAX_TOOLS", "NEEDING_TOOLS", "check", "json_mode"]
+__all__ = ["MAX_TOOLS", "NEEDING_TOOLS", "check", "output_format"]
 
 TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}").fullmatch
 SPEAKER_NAME = re.compile(r"[^\s<|\\/>]{1,64}").fullmatch
@@ -56,7 +60,7 @@ def check(payload: Any, model: Model) -> list[Problem]:
             problems.extend(rule(messages, level))
     holders = [message for _, message in messages if type(message.get("content")) is not str]
     problems.extend(number_problems(holders, "messages", model))
-    for rule in (tools, tool_choice, json_mode):
+    for rule in (tools, tool_choice, output_format):
         problems.extend(rule(payload, level))
     if dialect.closed:
         problems.extend(model_limits(payload, messages, model))
@@ -304,6 +308,7 @@ def definition_problems(tool: dict[str, Any], path: str, level: Level) -> Iterat
         yield Problem("OC-toolname", f"{path}.name", NAME_RULE, level)
     if is_object(schema) and not has_object_root(schema):
         yield from root_problems(schema, "OC-schema", f"{path}.parameters", level)
+    yield from strict_problems(tool, "parameters", "OC-strict", path, level)
 
 
 def tool_choice(body: dict[str, Any], level: Level) -> Iterator[Problem]:
@@ -334,9 +339,12 @@ NEEDING_TOOLS = {
 }
 
 
-def json_mode(body: dict[str, Any], level: Level) -> Iterator[Problem]:
-    """JSON mode is refused unless the messages mention JSON."""
+def output_format(body: dict[str, Any], level: Level) -> Iterator[Problem]:
+    """JSON mode is refused unless the messages mention JSON; a strict schema is closed."""
     match body.get("response_format"):
+        case {"type": "json_schema", "json_schema": form} if is_object(form):
+            path = "response_format.json_schema"
+            yield from strict_problems(form, "schema", "OC-strict", path, level)
         case {"type": "json_object"}:
             spoken = texts(body.get("messages"))
             if not any("json" in text.lower() for text in spoken):

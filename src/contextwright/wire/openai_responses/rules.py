@@ -17,7 +17,12 @@ from contextwright.errors import Level, Problem, shown
 from contextwright.models import Model
 from contextwright.wire.media import number_problems
 from contextwright.wire.openai_responses.media import part_problems
-from contextwright.wire.openai_responses.tools import is_name, name_problems, tool_problems
+from contextwright.wire.openai_responses.tools import (
+    is_name,
+    name_problems,
+    strict_problems,
+    tool_problems,
+)
 from contextwright.wire.openai_responses.types import (
     Request,
     are_items,
@@ -357,6 +362,15 @@ RULES = (
 """Rules about items, with the kinds of item that can break them (None: any)."""
 
 
+def output_format(body: dict[str, Any], level: Level) -> Iterator[Problem]:
+    """A strict schema is closed."""
+    match body.get("text"):
+        case {"format": {"type": "json_schema"} as form} if is_object(form):
+            yield from strict_problems(form, "schema", "OR-strict", "text.format", level)
+        case _:
+            pass
+
+
 def request_settings(body: dict[str, Any], model: Model) -> Iterator[Problem]:
     """There is input, a model, and no setting the model refuses."""
     stored = body.get("previous_response_id"), body.get("conversation")
@@ -371,6 +385,7 @@ def request_settings(body: dict[str, Any], model: Model) -> Iterator[Problem]:
         if not model.sampling and body.get(name) is not None:
             message = f"{model.id} may refuse it unless its reasoning is off"
             yield Problem("OR-sampling", name, message, "warning")
+    yield from output_format(body, "error" if model.provider == "openai" else "warning")
     field = "max_output_tokens"
     yield from limit_problems(
         "OR-max-output", body.get(field), field, model, least=MIN_OUTPUT_TOKENS

@@ -13,6 +13,7 @@ from contextwright.wire.shapes import Shape, objects_in
 from contextwright.wire.values import is_list, is_object
 
 __all__ = [
+    "STRICT",
     "Tool",
     "ToolChoice",
     "choice_problems",
@@ -22,6 +23,7 @@ __all__ = [
     "is_strict",
     "name_problems",
     "root_problems",
+    "strict_problems",
     "tool_problems",
 ]
 
@@ -277,9 +279,7 @@ def definition_problems(tool: dict[str, Any], path: str, level: Level) -> Iterat
         return
     if not has_object_root(schema):
         yield from root_problems(schema, "OR-schema", f"{path}.parameters", level)
-    if tool.get("strict") is True and not is_strict(schema):
-        message = "strict needs every property required and additionalProperties: false"
-        yield Problem("OR-strict", f"{path}.parameters", message, "warning")
+    yield from strict_problems(tool, "parameters", "OR-strict", path, level)
 
 
 ALTERNATIVES = frozenset(("oneOf", "anyOf", "allOf", "enum", "not"))
@@ -327,6 +327,18 @@ def name_problems(name: Any, code: str, path: str) -> Iterator[Problem]:
     if isinstance(name, str) and not is_name(name):
         level = "warning" if NAME(name) else "error"
         yield Problem(code, path, "1 to 64 of letters, digits, _ and -", level)
+
+
+STRICT = "strict needs every property required and additionalProperties: false"
+
+
+def strict_problems(
+    form: dict[str, Any], field: str, code: str, path: str, level: Level
+) -> Iterator[Problem]:
+    """Check the schema of a tool or an output that asks for strict mode."""
+    schema = form.get(field)
+    if form.get("strict") is True and is_object(schema) and schema and not is_strict(schema):
+        yield Problem(code, f"{path}.{field}", STRICT, level)
 
 
 def is_strict(schema: dict[str, Any]) -> bool:
