@@ -38,10 +38,15 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "mini": ("mini-swe-agent==2.4.6", "mcp==2.3.0"),
     "gptme": ("gptme==0.35.1",),
     "sgpt": ("shell-gpt==1.5.1", "click==8.1.8"),
+    "smolagents": ("smolagents[openai,litellm]==1.26.0", "mcp==2.3.0"),
+    "dspy": ("dspy==3.4.1", "mcp==2.3.0"),
+    "openhands": ("openhands-sdk==1.58.0",),
+    "browser_use": ("browser-use==0.13.14",),
+    "autogen": ("autogen-ext[openai]==0.7.5",),
     "qwen": ("@qwen-code/qwen-code@0.24.4",),
 }
 """With what some of them import, and do not name."""
-IN_PYTHON = ("langchain", "agents", "llm", "aider", "mini", "gptme", "sgpt")
+IN_NODE = ("pi", "opencode", "claude", "codex", "gemini", "ai", "qwen")
 SECONDS = 600
 """How long one client may take."""
 
@@ -52,10 +57,10 @@ def main(folder: Path, names: list[str]) -> int:
     for name in names or PACKAGES:
         place = folder / name
         try:
-            if name in IN_PYTHON:
-                install_from_pypi(place, PACKAGES[name])
-            else:
+            if name in IN_NODE:
                 install_from_npm(place, (NODE, *PACKAGES[name]))
+            else:
+                install_from_pypi(place, PACKAGES[name])
         except (OSError, subprocess.SubprocessError) as error:
             shutil.rmtree(place, ignore_errors=True)
             print(f"{name}: not installed: {error}", flush=True)

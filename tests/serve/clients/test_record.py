@@ -12,6 +12,7 @@ from msgspec.structs import replace
 import contextwright as cw
 from contextwright.formats.replies.events import Usage
 from providers.standin import KEY, said, serving
+from serve.clients.cell import PROGRAMS as PROGRAMS_FOLDER
 from serve.clients.cell import SECONDS, clients_folder
 
 ANSWER = "Everything is well."
@@ -34,6 +35,16 @@ AIDER = (
 )
 MINI = ("--yolo", "--exit-immediately", "--cost-limit", "0", "--task", "How are you?")
 LAST = f"echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT; echo {ANSWER}"
+LIBRARIES = str(PROGRAMS_FOLDER / "libraries.py")
+NAMES = {
+    "smolagents": ("openai", "litellm", "litellm"),
+    "dspy": ("dspy", "dspy", "dspy"),
+    "openhands": ("openai", "litellm", "litellm"),
+    "browser_use": ("openai", "anthropic", "google-genai-sdk"),
+    "autogen": ("openai",),
+}
+"""What libraries call themselves to each provider."""
+MODELS = ("openai/gpt-4o", "anthropic/claude-sonnet-4-5", "gemini/gemini-3.8-flash")
 PROGRAMS = (
     Program("llm", ("llm", "--no-log", "-m", "gpt-4o-mini", "How are you?"), "openai"),
     Program("qwen", ("qwen", "--auth-type", "openai", "-y", "-p", "How are you?"), "qwen-code"),
@@ -44,11 +55,21 @@ PROGRAMS = (
     Program("mini", ("mini", "-m", "anthropic/claude-sonnet-4-5", *MINI), "litellm", "bash"),
     Program("gptme", ("gptme", "-n", "-y", "-m", "openai/gpt-4o", "How are you?"), "openai"),
     Program("sgpt", ("sgpt", "--no-md", "--no-interaction", "How are you?"), "openai"),
+    *(
+        Program(library, ("python", LIBRARIES, library, model), client)
+        for library, clients in NAMES.items()
+        for model, client in zip(MODELS, clients, strict=False)
+    ),
 )
 
 
+def name_of(program: Program) -> str:
+    """The command, as far as it tells programs apart."""
+    return " ".join([program.package, *program.command[2:4]][:3])
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("program", PROGRAMS, ids=[" ".join(one.command[:3]) for one in PROGRAMS])
+@pytest.mark.parametrize("program", PROGRAMS, ids=[name_of(one) for one in PROGRAMS])
 def test_a_program_is_recorded(program: Program, tmp_path: Path) -> None:
     place = clients_folder() / program.package
     if not place.is_dir():
