@@ -7,7 +7,7 @@ import stat
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,8 @@ import pytest
 
 import contextwright as cw
 from commands import Run
-from contextwright.errors import StoreError, UsageError
+from contextwright.errors import StoreError, StoreFull, UsageError
+from contextwright.recall.vectors.embedder import Embedder
 from contextwright.store.engines.sqlite import LARGE_LOG, SqliteEngine
 from contextwright.store.engines.sqlite_connection import SqliteConnection
 from contextwright.store.store import Store
@@ -111,6 +112,45 @@ def test_a_read_only_store_can_be_read(
     assert done.stderr == ""
     assert "may not be written" in done.stdout
     assert [path.name for path in open_folder.iterdir()] == ["store.db"]
+
+
+def limited_to(pages: object) -> Callable[[apsw.Connection], object]:
+    """Opens databases that cannot grow, as on a full disk."""
+    return lambda connection: connection.execute(f"PRAGMA max_page_count = {pages}")
+
+
+def test_a_full_disk_can_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once nothing was found on one: what search and recall index first could not be written."""
+    embedder = Embedder("lengths", lambda texts: [[len(text), 1.0] for text in texts])
+    summary = cw.SummaryPolicy(model="m", summariser=lambda request: "They drank tea.")
+    recipe = cw.Recipe(system=[cw.Memories()], summary=summary)
+    place = tmp_path / "s.db"
+    with Store(place) as store:
+        chat = store.conversation("tea")
+        for number in range(80):
+            words = " ".join(f"tea{number}x{place}" for place in range(40))
+            chat.add([cw.user(f"tea {number}?", author="U1"), cw.assistant(f"Green tea. {words}")])
+        chat.add(cw.user("Which tea?", author="U1"))
+        for number in range(30):  # more than a section tells, so that meaning decides
+            store.remember(f"likes tea {number}", about="U1")
+    connection = apsw.Connection(str(place))
+    pages = connection.pragma("page_count")
+    connection.close()
+    monkeypatch.setattr(apsw, "connection_hooks", [limited_to(pages)])
+    with Store(place, embedder=embedder) as store:
+        chat = store.conversation("tea")
+        found = len(list(store.search("tea", limit=200)))
+        recalled = [chat.recall("green tea?").items, store.recall("green tea?").items]
+        context = chat.context(recipe, model="gpt-4o", budget=900)
+        with pytest.raises(StoreFull):
+            chat.add(cw.user(bytes(range(256)).hex() * 99))
+        with pytest.raises(StoreFull):
+            store.index(few=0)
+    assert found == 161
+    assert all(recalled)
+    assert "They drank tea." in str(context.payload)
+    assert context.decisions.omitted
+    assert "likes tea" in context.sections["Memories[0]"]
 
 
 def test_the_log_of_a_large_write_is_emptied(tmp_path: Path) -> None:

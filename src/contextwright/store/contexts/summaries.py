@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from contextwright.context.recipe_data import RecipeData
-from contextwright.errors import SummaryError, UsageError
+from contextwright.errors import StoreFull, SummaryError, UsageError
 from contextwright.messages.message import Message
 from contextwright.messages.times import now_text
 from contextwright.store.engines.base import Connection
@@ -222,12 +222,15 @@ class StoreSummarySource:
         if self.state.engine.is_read_only:
             return found[-1]
         name, at = self.summarise.name, now_text()
-        return self.state.engine.write(
-            lambda connection: rows.keep(
-                connection, known.head.number, known.marked, name, at, found
-            ),
-            self.id,
-        )
+        try:
+            return self.state.engine.write(
+                lambda connection: rows.keep(
+                    connection, known.head.number, known.marked, name, at, found
+                ),
+                self.id,
+            )
+        except StoreFull:
+            return found[-1]  # whoever writes next is told
 
 
 def summary_policy(recipe: RecipeData, summariser: Summariser | None = None) -> SummaryPolicy:

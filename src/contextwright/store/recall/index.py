@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 
-from contextwright.errors import UsageError
+from contextwright.errors import StoreBusy, StoreFull, UsageError
 from contextwright.recall.vectors.embedder import Embedder
 from contextwright.store.engines.base import Engine
 from contextwright.store.recall import meanings, terms, vectors
@@ -55,6 +56,29 @@ class Index:
             for number in indexing.clear(embedder):
                 self.forget(number)
         return indexing.run(embedder, progress)
+
+    def catch_up(
+        self, tenant: str, conversation: str | None = None, *, words_only: bool = False
+    ) -> None:
+        """Index what a search wants, if it can be written.
+
+        A full or busy store is searched as one that may only be read: a search reads what the
+        index lacks. Whoever writes next is told.
+
+        Raises:
+            EmbedderError: the embedder failed.
+        """
+        with suppress(StoreFull, StoreBusy):
+            self.update(tenant, conversation, words_only=words_only)
+
+    def catch_up_memories(self, tenant: str, *scopes: str) -> None:
+        """Make the vectors that memories of some scopes lack, if they can be written.
+
+        Raises:
+            EmbedderError: the embedder failed.
+        """
+        with suppress(StoreFull, StoreBusy):
+            self.update_memories(tenant, scopes)
 
     def update_memories(self, tenant: str, scopes: Iterable[str] | None = None) -> IndexResult:
         """Make the vectors that memories of some scopes lack, or of all of a tenant.

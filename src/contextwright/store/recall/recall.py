@@ -126,10 +126,10 @@ def recall_everywhere(state: State, wish: RecallRequest) -> RecallResult:
 def indexed(state: State, id: str | None) -> str:
     """Update the index; return why its vectors are not up to date."""
     try:
-        state.index.update(state.tenant, id)
-        state.index.update_memories(state.tenant, ("",) if id is None else ("", id))
+        state.index.catch_up(state.tenant, id)
+        state.index.catch_up_memories(state.tenant, "", *([] if id is None else [id]))
     except EmbedderError as error:
-        state.index.update(state.tenant, id, words_only=True)
+        state.index.catch_up(state.tenant, id, words_only=True)
         return error.args[0]
     return ""
 

@@ -105,7 +105,7 @@ def search(state: State, query: str, id: str | None, limit: int) -> list[SearchH
             hits = in_conversation(connection, state.tenant, id, query)
         return [*islice(hits, min(max(limit, 0), sys.maxsize))]
 
-    state.index.update(state.tenant, id, words_only=True)
+    state.index.catch_up(state.tenant, id, words_only=True)
     return state.engine.read(work)
 
 

@@ -85,7 +85,7 @@ class StoreMemorySource:
         if state.index.space is None or not asks_meaning([one.memory for one in found], wanted):
             return None
         try:
-            state.index.update_memories(state.tenant, ("", self.id))
+            state.index.catch_up_memories(state.tenant, "", self.id)
         except EmbedderError as error:
             self.trouble = error.args[0]
             return None
