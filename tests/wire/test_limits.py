@@ -192,6 +192,12 @@ LIMITS: dict[str, tuple[str, dict[str, Any], dict[str, Any], list[str]]] = {
         calling("", "1"),
         ["A-callname messages[1].content[0].name"],
     ),
+    "a system prompt of white space": (
+        NEW,
+        talk("?", system=""),
+        talk("?", system="\n"),
+        ["A-empty-text system"],
+    ),
     "a result of white space": (
         NEW,
         calling("f", ""),

@@ -141,7 +141,7 @@ def user_fits(content: list[Object], open_calls: set[str]) -> bool:
             held = block.get("content")
             if not held and block.get("is_error"):
                 return False
-            if held.isspace() if type(held) is str else has_faults(held):
+            if has_faults(held):
                 return False
         elif open_calls:
             return False
@@ -154,7 +154,9 @@ def user_fits(content: list[Object], open_calls: set[str]) -> bool:
 
 
 def has_faults(blocks: object) -> bool:
-    """Whether the text of a block is blank, or its image is not valid."""
+    """Whether a text, or that of a block, is blank, or its image is not valid."""
+    if type(blocks) is str:
+        return blocks.isspace()
     return any(
         any(blank_text("", block)) or any(blank_inside("", block)) or any(source(block, ""))
         for _, block in objects_in(blocks)

@@ -227,7 +227,10 @@ def contents(turns: list[Turn], payload: dict[str, Any], model: Model) -> Iterat
             if index != last:
                 path = f"messages[{index}].content"
                 yield Problem("A-empty-content", path, "a message needs content")
-    for place, block in objects_in(payload.get("system")):
+    system = payload.get("system")
+    if system and is_blank(system):
+        yield Problem("A-empty-text", "system", BLANK)
+    for place, block in objects_in(system):
         yield from blank_text(f"system[{place}]", block)
 
 
