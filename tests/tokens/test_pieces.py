@@ -17,7 +17,11 @@ CHAT: dict[str, tuple[dict[str, Any], list[tuple[str, str, str]]]] = {
     "JSON without a schema": ({"response_format": {"type": "json_object"}}, []),
     "a refusal": (
         {"messages": [ASKED, {"role": "assistant", "content": None, "refusal": "No."}]},
-        [("message", "messages[1]", "assistant"), ("text", "messages[1]", "No.")],
+        [
+            ("message", "messages[1]", "assistant"),
+            ("text", "messages[1]", "No."),
+            ("untried", "messages[1]", ""),
+        ],
     ),
     "words that were spoken": (
         {"messages": [ASKED, {"role": "assistant", "audio": {"id": "a"}}]},
@@ -44,6 +48,7 @@ CHAT: dict[str, tuple[dict[str, Any], list[tuple[str, str, str]]]] = {
             ("untried", "messages[1]", ""),
             ("call", "messages[1]", "f"),
             ("arguments", "messages[1]", ARGUMENTS),
+            ("untried", "messages[1]", ""),
             ("call", "messages[1]", "g"),
             ("arguments", "messages[1]", '{"a":1}'),
             ("parallel", "messages[1]", ""),

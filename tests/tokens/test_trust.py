@@ -277,6 +277,38 @@ def test_only_texts_side_by_side_were_never_measured(
     assert [one for one in said if one[0] in ("text", "untried")] == found
 
 
+HI, NO = {"role": "user", "content": "Hi"}, {"type": "refusal", "refusal": "No"}
+ASKED_WITH = {"id": "a", "type": "custom", "custom": {"name": "f", "input": "x"}}
+UNTRIED: dict[str, list[dict[str, Any]]] = {
+    "a refusal": [{"role": "assistant", "content": None, "refusal": "No"}],
+    "a refusal as a part": [{"role": "assistant", "content": [NO]}],
+    "a call of a custom tool": [
+        {"role": "assistant", "content": None, "tool_calls": [ASKED_WITH]},
+        {"role": "tool", "tool_call_id": "a", "content": "1"},
+    ],
+    "a call in the old style": [
+        {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "{}"}},
+        {"role": "function", "name": "f", "content": "1"},
+    ],
+}
+
+
+@pytest.mark.parametrize("name", UNTRIED)
+def test_no_count_is_exact_of_what_no_recording_shows(name: str) -> None:
+    messages = [HI, *UNTRIED[name], HI]
+    counted = cw.count({"model": "gpt-4o", "messages": messages}, model="gpt-4o")
+    assert (counted.exact, counted.unseen) == (False, ())
+    assert cw.count({"model": "gpt-4o", "messages": [HI]}, model="gpt-4o").exact
+
+
+@pytest.mark.parametrize("said", [{"content": [NO]}, {"content": "No", "phase": "commentary"}])
+def test_no_count_of_a_response_is_exact_of_what_no_recording_shows(said: dict[str, Any]) -> None:
+    body = {"model": "gpt-5.6-sol", "input": [HI, {"role": "assistant", **said}, HI]}
+    assert not cw.count(body, model="gpt-5.6-sol").exact
+    plain = {**body, "input": [HI, {"role": "assistant", "content": "No"}, HI]}
+    assert cw.count(plain, model="gpt-5.6-sol").exact
+
+
 FUNCTION = {"type": "function", "name": "f", "parameters": {"type": "object"}}
 GRAMMAR = {"type": "grammar", "syntax": "lark", "definition": "start: WORD+ " * 50}
 NESTED = {"type": "grammar", "grammar": {"syntax": "lark", "definition": "start: WORD+ " * 50}}

@@ -51,7 +51,7 @@ def chat(payload: Any) -> Outline:
         yield Turn(f"messages[{index}]", message, chat_message)
     tools = [fields(tool) for tool in items(body.get("tools")) or items(body.get("functions"))]
     yield from openai_tools(tools, body.get("tool_choice"))
-    if body.get("web_search_options"):
+    if body.get("web_search_options") is not None:
         yield Piece("unseen", "web_search_options")
     if tools and any(fields(message).get("role") == "system" for message in messages):
         yield Piece("tools_beside_system", "tools")
@@ -81,6 +81,7 @@ def chat_message(message: Any, place: str) -> Found:
         yield from openai_content(content, place, chat_part)
     if isinstance(refusal := said.get("refusal"), str):
         yield Piece("text", place, refusal)
+        yield Piece("untried", place)
     if said.get("audio"):  # an earlier answer, by its id
         yield Piece("unseen", place)
     if "tool_calls" not in said and "function_call" not in said:
@@ -88,7 +89,7 @@ def chat_message(message: Any, place: str) -> Found:
     calls = [*items(said.get("tool_calls"))]
     if said.get("function_call"):
         calls.append({"function": said["function_call"]})
-    if calls and content:
+    if calls and (content or said.get("function_call")):
         yield Piece("untried", place)
     yield from openai_calls(calls, place)
 
@@ -100,6 +101,7 @@ def openai_calls(calls: list[Any], place: str) -> Found:
         yield Piece("call", place, text_of(asked.get("name")))
         if "input" in asked:
             yield Piece("arguments", place, text_of(asked["input"]))
+            yield Piece("untried", place)
         else:
             yield Piece("arguments", place, compact(text_of(asked.get("arguments"))))
     if len(calls) > 1:
@@ -119,9 +121,10 @@ def openai_content(content: Any, place: str, others: Callable[[Any, str], Found]
             for part in parts:
                 yield from others(part, place)
             continue
-        words = [text_of(part.get("text") or part.get("refusal")) for part in parts]
+        said = [*parts]
+        words = [text_of(part.get("text") or part.get("refusal")) for part in said]
         yield Piece("text", place, "".join(words))
-        if len(words) > 1:
+        if len(words) > 1 or said[0].get("type") == "refusal":
             yield Piece("untried", place)
 
 
@@ -248,6 +251,8 @@ def responses_item(item: Any, place: str) -> Found:
                 yield from unread(entry, MESSAGE_ITEM, place)
             if entry.get("role") == "assistant":
                 yield Piece("answer", place)
+            if entry.get("phase"):
+                yield Piece("untried", place)
             yield from openai_content(entry.get("content"), place, responses_part)
         case "function_call" | "custom_tool_call" as kind:
             yield Piece("message", place, "assistant")
