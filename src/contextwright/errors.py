@@ -178,7 +178,7 @@ class Problem(Struct, frozen=True):
     level: Level = "error"
 
     def __str__(self) -> str:
-        return f"{self.level} {self.code} {self.path}: {self.message}"
+        return f"{f'{self.level} {self.code} {self.path}'.rstrip()}: {self.message}"
 
 
 class InvalidPayload(ContextwrightError):

@@ -253,3 +253,11 @@ def test_replies_may_stand_among_messages() -> None:
         {"role": "assistant", "content": "Yes."},
         {"role": "user", "content": "Ok."},
     ]
+
+
+def test_repairs_of_replies_are_said() -> None:
+    call = {"id": "a", "type": "function", "function": {"name": "clock", "arguments": 3}}
+    reply = {"choices": [{"message": {"role": "assistant", "content": "", "tool_calls": [call]}}]}
+    for given in (reply, [cw.user("Lunch?"), reply]):
+        codes = [change.code for change in cw.render(given, "openai-chat").changes]
+        assert "repair.arguments" in codes

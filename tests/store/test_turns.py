@@ -56,7 +56,11 @@ def test_a_turn_in_any_spelling(tmp_path: Path, turn: Any, stored: list[cw.Messa
         (
             {"role": "user", "content": None},
             "a turn is stored as it is, and this one would change: repair.content "
-            "messages[0].content: content is missing; read as empty (parse() reads it, ",
+            "messages[0].content: content is missing; read as empty (parse() or parse_reply() ",
+        ),
+        (
+            {"output": [], "status": "failed", "error": {"message": "busy", "code": "x"}},
+            "a turn is stored as it is, and this one would change: repair.interrupted: ",
         ),
     ],
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
-from typing import Any, TypeAlias, TypeGuard, cast
+from typing import Any, Literal, TypeAlias, TypeGuard, cast
 
 from contextwright import formats
 from contextwright.errors import ParseError, UsageError, shown
@@ -97,29 +97,31 @@ def read_body(body: dict[str, Any]) -> Conversation:
     if body.keys() & LISTS:
         name = "contextwright" if "contextwright" in body else body_format(body, "openai-chat")
         return formats.find(name).parse(body, False)
-    return Conversation(messages_of(body, 0))
+    return read_reply(body, 0)
 
 
 def read_entries(entries: Sequence[Any]) -> Conversation:
-    """Read a list that mixes our messages with others."""
-    messages: list[Message] = []
+    """Read a list that mixes our messages with others, and with replies."""
     read: list[Conversation] = []
-    for ours, run in groupby(enumerate(entries), lambda one: isinstance(one[1], Message)):
-        found = list(run)
-        if ours:
-            messages.extend(entry for _, entry in found)
-            continue
-        for is_whole, alike in groupby(found, lambda one: is_reply(one[1])):
-            some = list(alike)
-            if is_whole:
-                for index, entry in some:
-                    messages.extend(messages_of(entry, index))
-            else:
-                read.append(read_foreign(some))
-                messages.extend(read[-1].messages)
-    alone = len(read) == 1 and len(messages) == len(read[0].messages)
-    changes = tuple(change for one in read for change in one.changes)
-    return read[0] if alone else Conversation(tuple(messages), changes=changes)
+    for kind, run in groupby(enumerate(entries), lambda one: kind_of(one[1])):
+        some = list(run)
+        if kind == "ours":
+            read.append(Conversation(tuple(entry for _, entry in some)))
+        elif kind == "reply":
+            read += [read_reply(entry, index) for index, entry in some]
+        else:
+            read.append(read_foreign(some))
+    if len(read) == 1:
+        return read[0]
+    messages = tuple(message for one in read for message in one.messages)
+    return Conversation(messages, changes=tuple(change for one in read for change in one.changes))
+
+
+def kind_of(entry: Any) -> Literal["ours", "reply", "foreign"]:
+    """Return what kind of entry of a list it is."""
+    if isinstance(entry, Message):
+        return "ours"
+    return "reply" if is_reply(entry) else "foreign"
 
 
 def read_foreign(entries: Sequence[tuple[int, Any]]) -> Conversation:
@@ -149,12 +151,14 @@ def is_reply(entry: Any) -> bool:
     return "content" in entry and ("stop_reason" in entry or {"type", "model"} <= entry.keys())
 
 
-def messages_of(reply: Any, index: int) -> tuple[Message, ...]:
-    """Return the messages of a provider's reply."""
+def read_reply(reply: Any, index: int) -> Conversation:
+    """Read a provider's reply as a part of a conversation."""
     if not is_reply(reply):
         raise UsageError(f"messages[{index}] is {shown(reply)}, not a message", hint=HINT)
     parser = formats.find(reply_format(reply)).parse_reply
-    return parser(reply).messages if parser else ()
+    assert parser is not None
+    read = parser(reply)
+    return Conversation(read.messages, changes=read.changes)
 
 
 def reply_format(reply: Any) -> str:

@@ -20,4 +20,4 @@ class Change(Struct, frozen=True):
     reason: str
 
     def __str__(self) -> str:
-        return f"{self.code} {self.path}: {self.reason}"
+        return f"{f'{self.code} {self.path}'.rstrip()}: {self.reason}"

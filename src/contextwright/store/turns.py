@@ -35,7 +35,7 @@ def messages_of(turn: Given) -> tuple[Message, ...]:
     given = as_given(turn)
     if given is not turn and given.changes:
         reason = f"a turn is stored as it is, and this one would change: {given.changes[0]}"
-        raise UsageError(reason, hint="parse() reads it, and lists the changes")
+        raise UsageError(reason, hint="parse() or parse_reply() reads it, and lists the changes")
     messages = as_conversation(given.messages).messages
     if not given.reply_tools:
         return messages
