@@ -12,6 +12,7 @@ import contextwright as cw
 from contextwright.formats.replies.reply import ModelReply
 from contextwright.serve.recording.outcome import Outcome, read_reply, state_of
 from fuzzing.readers import reply_to, stream_of
+from serve.upstreams import FORMATS
 
 FORMAT = "openai-chat"
 BODY, STREAM = reply_to(FORMAT), stream_of(FORMAT)
@@ -62,3 +63,20 @@ def test_how_a_request_ended(
     outcome = Outcome(**{"status": 200, **known})
     reply: ModelReply | None = read_reply(FORMAT, outcome, body) if body else None
     assert state_of(outcome, reply, body) == state
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_client_that_leaves_in_the_middle_of_an_event(format: str) -> None:
+    """Half an event is not an answer that cannot be read."""
+    stream = stream_of(format)
+    outcome = Outcome(status=200)
+    for end in range(1, len(stream)):
+        reply = read_reply(format, outcome, stream[:end])
+        assert state_of(outcome, reply, stream[:end]) == ("interrupted", ""), stream[:end][-80:]
+
+
+def test_a_client_that_leaves_because_of_an_error() -> None:
+    outcome, error = Outcome(status=200), b'data: {"error": {"type": "server_error"}}\n\n'
+    for came in (CUT + error, CUT + error + b"data: {"):
+        reply = read_reply(FORMAT, outcome, came)
+        assert state_of(outcome, reply, came) == ("failed", "server")

@@ -44,6 +44,7 @@ MIN_KEY_CHARS = 8
 """Shorter keys are not secrets, and would be found in any text."""
 
 
+EVENT_ENDS = (b"\n\n", b"\r\n\r\n", b"\r\r")
 NOT_KEPT = Change("loss.reply", "reply", "too much waited to be written; it was not kept")
 
 
@@ -222,12 +223,24 @@ def read_reply(format: str, outcome: Outcome, body: bytes) -> ModelReply | None:
     try:
         unpacker = UNPACKERS.get(outcome.encoding)
         plain = unpacker().decompress(body) if unpacker else body  # as far as it came
+        if not outcome.whole:
+            plain = whole_events(plain)
         if plain.lstrip().startswith(b"{"):
             value = decode_object(plain)
             return None if value is None else api.parse_reply(value, format)
         return read_whole(plain, format)
     except (ContextwrightError, msgspec.DecodeError, UnicodeError, RecursionError, *DAMAGED):
         return None
+
+
+def whole_events(body: bytes) -> bytes:
+    """Return what came of a stream of events without the last one, if that is cut off.
+
+    Half an event would look like an answer that cannot be read.
+    """
+    start = body.lstrip()[:1]
+    ended = max(body.rfind(end) + len(end) if end in body else 0 for end in EVENT_ENDS)
+    return body if start in (b"{", b"[") else body[:ended]
 
 
 def state_of(
