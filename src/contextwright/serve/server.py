@@ -105,7 +105,7 @@ class BoundedProtocol(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         """Begin to wait for the rest of a head."""
         super().on_message_begin()
-        self.scope["extensions"] = {CLOSE: self.transport.close}  # pyright: ignore
+        self.scope["extensions"] = {CLOSE: self.transport}  # pyright: ignore
         self.wait_for_head()
 
     def on_headers_complete(self) -> None:

@@ -19,8 +19,12 @@ __all__ = ["CLOSE", "BrokenOff", "StreamedAnswer", "hang_up", "while_connected"]
 Value = TypeVar("Value")
 
 CLOSE = "contextwright.close"
-"""The extension of ASGI with which an application closes the connection to its client."""
+"""The extension of ASGI with which an application closes the connection to its client: the
+server's transport.
+"""
 CLOSING_SECONDS = 5.0
+"""How long a client may take to read the rest of what it was sent."""
+ABORTING_SECONDS = 1.0
 
 log = logging.getLogger("contextwright.serve")
 
@@ -122,10 +126,14 @@ async def hang_up(scope: Scope, receive: Receive, error: BaseException) -> None:
     Raises:
         BaseException: the `error`, if the server has no other way to close it.
     """
-    close = scope.get("extensions", {}).get(CLOSE)
-    if close is None:
+    transport = scope.get("extensions", {}).get(CLOSE)
+    if transport is None:
         raise error
-    close()
+    transport.close()
     # A server complains about an answer without an end while its connection is open.
-    with suppress(TimeoutError):
+    try:
         await asyncio.wait_for(disconnected(receive), CLOSING_SECONDS)
+    except (TimeoutError, asyncio.CancelledError):  # the client does not read, or the server ends
+        transport.abort()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(disconnected(receive), ABORTING_SECONDS)
