@@ -82,7 +82,7 @@ def test_2_twenty_photos_do_not_empty_the_window() -> None:
     assert history_of([*photos, cw.user("Which?")], 12_000) >= 0.4 * newest > 4_000
 
 
-@pytest.mark.parametrize("window", [Stepped(), KeepRecent(), FirstAndRecent(99), Layers(1, 99)])
+@pytest.mark.parametrize("window", [Stepped(), KeepRecent(), Layers(1, 99)])
 def test_1_the_room_for_a_summary_does_not_empty_the_window(window: Window) -> None:
     """Once 113 tokens of 9,474 were sent, where a result of 9,000 fits beside a short summary."""
     messages = [*chat(20), cw.user("Go on."), *agent(1)[1:-1]]

@@ -129,7 +129,7 @@ def no_emptier_than_it_must_be(case: Case, context: cw.Context) -> bool:
         context = fullest
         if window.task and not task and context.decisions.view.log.task is not None:
             return True  # with a little more room, the task might take it
-    if case.recipe.summary is not None:
+    if case.recipe.summary is not None and len(window.alternatives) == 1:
         # Nor does the room for a summary cost more than half of what could be sent without one.
         alone = case.build(window=window.fullest, summary=None)
         assert context.ledger.history >= alone.ledger.history / 2 - MERGED

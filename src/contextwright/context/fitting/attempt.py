@@ -188,19 +188,24 @@ class Attempt:
     def _unpressed(self, narrow: Fitted | Count) -> Fitted | Count:
         """Return the request, or one with less room for a summary, if that room costs too much.
 
-        A large exchange may fit beside a short summary, and not beside the longest.
+        A large exchange may fit beside a short summary, and not beside the longest. A window that
+        leaves room unused is measured by one that does not, as everywhere.
         """
+        window = self.window
         if not isinstance(narrow, Fitted) or not self._reserved_for(narrow.draft.decisions):
             return narrow
-        share = (1 - self.window.unused) * WORTH
-        if self._sent(narrow) >= share * (self.budget - self.fixed.most):
+        is_fullest = window.fullest == window
+        share = WORTH if is_fullest else 1 - window.unused
+        is_enough = self._sent(narrow) >= share * (self.budget - self.fixed.most)
+        if is_enough or len(window.alternatives) > 1:  # of those the one with most messages counts
             return narrow
-        fullest = self._like(self.window.fullest, for_summary=False)._cut()
+        fuller = self._like(window.fullest, for_summary=not is_fullest)
+        fullest = fuller._cut() if is_fullest else fuller._unpressed(fuller._cut())
         if not isinstance(fullest, Fitted) or self._sent(narrow) >= share * self._sent(fullest):
             return narrow
         room = self._inside(self.limit)
         start = self._latest(fullest, narrow, share * self._sent(fullest), room)
-        wide = self.trial(decide(self.window, self._view, room, since=start))
+        wide = self.trial(decide(window, self._view, room, since=start))
         return wide if wide.free >= 0 else fullest
 
     def _is_emptier(self, fitted: Fitted) -> bool:
