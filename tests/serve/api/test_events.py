@@ -1,5 +1,6 @@
 """Events: what happens in the store reaches those who listen."""
 
+import asyncio
 import json
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -10,7 +11,9 @@ from typing import Any
 import pytest
 
 import contextwright as cw
+from contextwright.errors import UsageError
 from contextwright.serve.api import events
+from contextwright.serve.http.errors import ApiError
 from contextwright.store import Store
 from serve.api.client import BEARER, ID, Client, recorded, served
 
@@ -76,6 +79,34 @@ def test_one_listener_too_many_is_told_to_come_back(
     monkeypatch.setattr(events, "MAX_LISTENERS", 1)
     with served(tmp_path) as client, listening(client):
         assert client.call("/events").status == 503
+
+
+def test_listeners_that_come_together_are_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(events, "MAX_LISTENERS", 3)
+
+    async def come() -> list[bool]:
+        with cw.Store(tmp_path / "store.db") as store:
+            heard = events.Events(store)
+            came = await asyncio.gather(*(heard.listen() for _ in range(8)), return_exceptions=True)
+            assert heard.watching is not None
+            heard.watching.cancel()
+            return [isinstance(one, ApiError) for one in came]
+
+    assert sorted(asyncio.run(come())) == [False] * 3 + [True] * 5
+
+
+def test_a_store_that_cannot_be_read_leaves_no_listener(tmp_path: Path) -> None:
+    async def come() -> int:
+        store = cw.Store(tmp_path / "store.db")
+        store.close()
+        heard = events.Events(store)
+        with pytest.raises(UsageError):
+            await heard.listen()
+        return len(heard.listeners)
+
+    assert asyncio.run(come()) == 0
 
 
 def test_a_listener_is_kept_connected(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:

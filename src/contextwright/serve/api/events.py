@@ -122,8 +122,12 @@ class Events:
         if len(self.listeners) >= MAX_LISTENERS:
             raise ApiError(503, f"more than {MAX_LISTENERS} listen already", {"retry-after": "5"})
         queue: asyncio.Queue[bytes | None] = asyncio.Queue(MAX_WAITING)
-        before = await to_thread.run_sync(look, self.store, Snapshot(), limiter=self.threads)
-        self.listeners.add(queue)
+        self.listeners.add(queue)  # at once: others may come while the store is looked at
+        try:
+            before = await to_thread.run_sync(look, self.store, Snapshot(), limiter=self.threads)
+        except BaseException:
+            self.listeners.discard(queue)
+            raise
         if self.watching is None or self.watching.done():
             self.watching = asyncio.create_task(self.watch(before))
         return self.sent(queue)
