@@ -165,6 +165,7 @@ def test_our_own_format_keeps_everything(conversation: cw.Conversation) -> None:
         return
     parsed = cw.parse(rendered.payload, "contextwright")
     assert msgspec.structs.replace(parsed, source=None) == conversation
+    assert cw.render(parsed, "contextwright").payload == rendered.payload
 
 
 class Unshortened:

@@ -226,5 +226,20 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "self._size -= len(page.sessions) if page else 0",
         "0 becomes 1",
     ): "an outline that is not here is dropped: the next is forgotten one line earlier",
+    (
+        "tokens/images.py",
+        'bits = int.from_bytes(content[21:25], "little")',
+        "25 becomes 26",
+    ): "only the lowest 28 bits are read",
+    (
+        "wire/openai_chat/rules.py",
+        "if not is_plain_call(call, open_calls):",
+        "the condition is always true",
+    ): "the survey finds no request with calls in order, which the rules then find in order",
+    (
+        "context/build.py",
+        "if not is_messages(conversation):",
+        "the condition is always true",
+    ): "messages of ours are looked at, and stay as they are",
 }
 """Why, for the file, the line and the fault of each; no other line of the file is the same."""

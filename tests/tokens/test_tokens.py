@@ -143,6 +143,9 @@ def test_gry_55_gryag_estimate() -> None:
     assert estimate("а" * 100) == 20
     assert estimate("a" * 100) == 25
     assert estimate("а" * 30 + "b" * 70) == 22
+    assert [estimate("а" * few + "b" * (100 - few)) for few in (10, 11)] == [25, 22]
+    assert [estimate("а" * half + "b" * (100 - half)) for half in (50, 51)] == [22, 20]
+    assert [estimate("{" * few + "b" * (100 - few)) for few in (20, 21)] == [25, 28]
     assert estimate("{" * 30 + "b" * 70) == 28
     parts = [{"inlineData": {"mimeType": kind, "data": ""}} for kind in ("image/png", "video/mp4")]
     found = pieces({"contents": [{"role": "user", "parts": parts}]}, "gemini")

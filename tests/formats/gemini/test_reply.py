@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import contextwright as cw
-from contextwright import models
+from contextwright import models, streams
 from contextwright.errors import ParseError
 from contextwright.formats.replies.events import ReplyStart
 from contextwright.formats.replies.streams import read_stream
@@ -275,3 +275,13 @@ def test_a_streamed_call_has_the_fields_of_a_whole_one(call: dict[str, Any]) -> 
     content = {"role": "model", "parts": [{"functionCall": call}]}
     body = {"candidates": [{"content": content, "finishReason": "STOP"}]}
     assert cw.parse_stream([body], "gemini") == cw.parse_reply(body, "gemini")
+
+
+@pytest.mark.parametrize(
+    ("signature", "sent"), [(None, {}), ("", {}), ("c2ln", {"thoughtSignature": "c2ln"})]
+)
+def test_thinking_of_a_reply_is_a_thought(signature: str | None, sent: dict[str, str]) -> None:
+    """Signed or not: an empty signature is none."""
+    reply = cw.assistant(cw.Thinking("Hm.", signature=signature, origin="gemini"))
+    body = streams.write_reply(reply, "gemini").body
+    assert body["candidates"][0]["content"]["parts"] == [{"text": "Hm.", "thought": True, **sent}]

@@ -224,8 +224,17 @@ def outcome(api: str, reply: dict[str, Any]) -> list[object]:
     data = json.dumps(reply).encode()
     try:
         outcomes.extend(read_reply(api, data))
-        events = streams.events_of(cw.parse_reply(reply, api))
+        events = list(streams.events_of(cw.parse_reply(reply, api)))
         outcomes.extend(read_stream(api, b"".join(streams.write_stream(events, api))))
+        outcomes.extend(losses(events, target) for target in REPLIES)
     except cw.ContextwrightError as error:
         outcomes.append(error)
     return outcomes
+
+
+def losses(events: list[streams.Event], target: str) -> list[cw.Change]:
+    """What is lost of a stream on the way to another API's clients."""
+    writer = streams.stream_writer(target)
+    for event in events:
+        writer.write(event)
+    return writer.changes

@@ -167,6 +167,10 @@ WARNED = [
         "OC-function",
         body(user("q"), assistant(None, function_call={"name": "f", "arguments": "{}"})),
     ),
+    (
+        "OC-function",
+        body(user("q"), assistant(None, function_call={"name": "f", "arguments": "{}"}), user("r")),
+    ),
     ("OC-sampling", body(user("q"), model="o3", max_tokens=5)),
     ("OC-sampling", body(user("q"), model="gpt-5", temperature=0.2)),
     ("OC-system-role", body({"role": "developer", "content": "s"}, user("q"), model="gpt-4")),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from contextwright.messages.changes import Change
 from contextwright.messages.message import Message
-from contextwright.messages.parts import Part, Text, Thinking
+from contextwright.messages.parts import Part, Thinking
 from contextwright.models import Model
 
 __all__ = ["open_turn", "strip_thinking", "without_thinking"]
@@ -27,8 +27,6 @@ def strip_thinking(
         return
     demanded = open_turn(messages) if model.legacy_thinking else len(messages)
     for place, message in enumerate(messages[:demanded]):
-        if len(message.parts) == 1 and type(message.parts[0]) is Text:
-            continue
         bare, index = without_thinking(message), places[place]
         if bare is not message and isinstance(index, int) and index > first_changed:
             messages[place] = bare

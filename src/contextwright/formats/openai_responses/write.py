@@ -211,8 +211,7 @@ class Writer:
             "call_id": call_id,
             "output": content,
         }
-        if result.extra:
-            item.update(result.extra.get(NAME, NO_FIELDS))
+        item.update(result.extra.get(NAME, NO_FIELDS))
         if call_id in self.custom:
             item["type"] = "custom_tool_call_output"
             for field in ("name", "namespace"):  # only a function's output may repeat them
