@@ -35,6 +35,7 @@ __all__ = [
     "known_fields",
     "put",
     "read_plain",
+    "take_out",
     "write_plain",
 ]
 

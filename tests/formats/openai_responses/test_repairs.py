@@ -248,3 +248,48 @@ def test_without_repair_wrong_values_stay(model: str) -> None:
     }
     written = cw.convert(request, NAME, NAME, repair=False)
     assert (written.payload, written.changes) == (request, ())
+
+
+JSON_MODE = {"format": {"type": "json_object"}}
+ASK = {"role": "user", "content": "List them."}
+
+
+@pytest.mark.parametrize(
+    ("instructions", "asked", "expected", "codes"),
+    [
+        ("Be brief.", "Write JSON.", "Write JSON.", []),
+        (
+            "Write JSON.",
+            "List them.",
+            [{"role": "system", "content": "Write JSON."}, ASK],
+            ["repair.system"],
+        ),
+        (
+            "Write JSON.",
+            [ASK],
+            [{"role": "system", "content": "Write JSON."}, ASK],
+            ["repair.system"],
+        ),
+        ("Be brief.", [ASK], [ASK], ["loss.setting"]),
+    ],
+)
+def test_json_mode_has_its_word_in_the_input(
+    instructions: str, asked: Any, expected: Any, codes: list[str]
+) -> None:
+    """OpenAI does not look for it in the instructions."""
+    body = {"model": "gpt-4o", "instructions": instructions, "input": asked, "text": JSON_MODE}
+    assert [one.code for one in cw.check(body, NAME)] == ["OR-json-word"] * len(codes)
+    mended = cw.convert(body, NAME, NAME)
+    assert mended.payload["input"] == expected
+    assert ("text" in mended.payload) is (codes != ["loss.setting"])
+    assert [change.code for change in mended.changes] == codes
+    assert cw.check(mended.payload, NAME) == []
+
+
+def test_a_system_prompt_that_speaks_of_json_is_an_item_in_json_mode() -> None:
+    system = {"role": "system", "content": "Write JSON."}
+    form = {"response_format": {"type": "json_object"}}
+    body = {"model": "gpt-4o", "messages": [system, ASK], **form}
+    rendered = cw.convert(body, "openai-chat", NAME, model="gpt-4o")
+    assert rendered.payload == {"model": "gpt-4o", "input": [system, ASK], "text": JSON_MODE}
+    assert rendered.origins == (0, 1)

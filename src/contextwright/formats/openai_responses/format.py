@@ -32,6 +32,7 @@ from contextwright.formats.openai_responses.settings import (
     settings_of,
     settings_wire,
     settle_choice,
+    settle_output,
 )
 from contextwright.formats.openai_responses.stream import parse_stream
 from contextwright.formats.openai_responses.tools import (
@@ -250,6 +251,8 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
     if options.repair:
         settle_choice(body, changes, exact=exact)
     origins = legal.turn_origins(writer.places)
+    if exact and settle_output(body, changes):
+        origins = (0, *origins)
     return Rendered(body, tuple(changes), tool_names=target.sent_names, origins=origins)
 
 

@@ -22,6 +22,7 @@ from contextwright.formats.settings import (
     known_effort,
     put,
     read_plain,
+    take_out,
     write_plain,
 )
 from contextwright.formats.target import Target
@@ -32,7 +33,7 @@ from contextwright.wire.openai_responses.rules import MIN_OUTPUT_TOKENS, output_
 from contextwright.wire.openai_responses.tools import choice_problems
 from contextwright.wire.values import is_object
 
-__all__ = ["STATE", "is_stored", "settings_of", "settings_wire", "settle_choice"]
+__all__ = ["STATE", "is_stored", "settings_of", "settings_wire", "settle_choice", "settle_output"]
 
 STATE = ("previous_response_id", "conversation", "prompt")
 """Fields a request may continue from instead of an input."""
@@ -88,7 +89,6 @@ def settings_wire(
             wire = fitted_settings(wire, changes, exact=exact)
         if exact:
             settle_state(wire, changes)
-            settle_output(wire, changes)
     else:
         wire = translated(conversation, target, changes)
         shared = conversation.extra.get(CHAT, {})
@@ -120,11 +120,26 @@ def settle_state(wire: dict[str, Any], changes: list[Change]) -> None:
         changes.append(Change("loss.setting", "conversation", "not with previous_response_id"))
 
 
-def settle_output(wire: dict[str, Any], changes: list[Change]) -> None:
-    """Leave strict mode off for an output schema that is open."""
-    for problem in [*output_format(wire, "error")]:
-        put(wire, "text.format.strict", False)
-        changes.append(Change("loss.strict", "text.format", problem.message))
+def settle_output(body: dict[str, Any], changes: list[Change]) -> bool:
+    """Leave strict mode off for an open schema, and JSON mode where nothing speaks of JSON.
+
+    Instructions that speak of it become the first item of the input, where OpenAI looks for the
+    word; returns whether they did.
+    """
+    for problem in [*output_format(body, "error")]:
+        if problem.code == "OR-strict":
+            put(body, "text.format.strict", False)
+            changes.append(Change("loss.strict", "text.format", problem.message))
+        elif "json" in str(body.get("instructions")).lower():
+            given = body.get("input")
+            items = [{"role": "user", "content": given}] if isinstance(given, str) else given or []
+            body["input"] = [{"role": "system", "content": body.pop("instructions")}, *items]
+            changes.append(Change("repair.system", "instructions", problem.message))
+            return True
+        else:
+            take_out(body, "text.format")
+            changes.append(Change("loss.setting", "output", problem.message))
+    return False
 
 
 def translated(conversation: Conversation, target: Target, changes: list[Change]) -> dict[str, Any]:

@@ -363,12 +363,30 @@ RULES = (
 
 
 def output_format(body: dict[str, Any], level: Level) -> Iterator[Problem]:
-    """A strict schema is closed."""
+    """A strict schema is closed; JSON mode is refused unless the input mentions JSON."""
     match body.get("text"):
+        case {"format": {"type": "json_object"}}:
+            stored = any(map(body.get, ("previous_response_id", "conversation", "prompt")))
+            if not stored and not any("json" in text.lower() for text in texts(body.get("input"))):
+                reason = "JSON mode needs the word JSON in the input; instructions do not count"
+                yield Problem("OR-json-word", "input", reason, level)
         case {"format": {"type": "json_schema"} as form} if is_object(form):
             yield from strict_problems(form, "schema", "OR-strict", "text.format", level)
         case _:
             pass
+
+
+def texts(given: object) -> Iterator[str]:
+    """Yield the texts of the input."""
+    if isinstance(given, str):
+        yield given
+    for _, item in objects_in(given):
+        for field in ("content", "output"):
+            if isinstance(item.get(field), str):
+                yield item[field]
+            for _, part in objects_in(item.get(field)):
+                if isinstance(part.get("text"), str):
+                    yield part["text"]
 
 
 def request_settings(body: dict[str, Any], model: Model) -> Iterator[Problem]:
