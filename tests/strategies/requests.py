@@ -20,7 +20,7 @@ SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}}
 settings = st.builds(
     cw.Settings,
     max_tokens=st.sampled_from((None, -1, 0, 100, 5_000, 128_000, 2_000_000)),
-    temperature=st.sampled_from((None, 0.5)),
+    temperature=st.sampled_from((None, 0.5, 1.5, -1.0, 3)),
     tool_choice=st.sampled_from((None, cw.ToolChoice("auto"), cw.ToolChoice("none"))),
     parallel_calls=st.sampled_from((None, True, False)),
     effort=st.sampled_from((None, "none", "minimal", "medium", "max")),

@@ -19,8 +19,9 @@ from contextwright.messages.message import Tool
 from contextwright.models import Model
 from contextwright.text.json import convert
 from contextwright.wire.output import nearest_limit
+from contextwright.wire.ranges import Ranges, in_range
 from contextwright.wire.shapes import shape_problems
-from contextwright.wire.values import Object, is_object
+from contextwright.wire.values import Object, is_list, is_object
 
 __all__ = [
     "BUDGETS",
@@ -325,6 +326,23 @@ def fit_limit(wire: Object, path: str, model: Model, changes: list[Change], *, l
         raised = f"raised to {nearest}, the least allowed"
         lowered = f"lowered to {nearest:,}, the most that {model.id} writes"
         changes.append(Change("repair.setting", path, raised if limit < nearest else lowered))
+
+
+def fit_ranges(wire: Object, ranges: Ranges, changes: list[Change], prefix: str = "") -> None:
+    """Set numbers to the nearest that the API accepts, and cut lists that are too long."""
+    for field, (least, most) in ranges.items():
+        path = f"{prefix}{field}"
+        value = dig(wire, path)
+        nearest = in_range(value, least, most)
+        if nearest == value:
+            continue
+        put(wire, path, nearest)
+        if is_list(value):
+            changes.append(Change("loss.setting", path, f"at most {most:g}"))
+        else:
+            raised, lowered = f"raised to {nearest}, the least", f"lowered to {nearest}, the most"
+            words = raised if value < nearest else lowered
+            changes.append(Change("repair.setting", path, f"{words} allowed"))
 
 
 def dig(body: Any, path: str) -> Any:

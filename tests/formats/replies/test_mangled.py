@@ -91,3 +91,11 @@ def test_a_mangled_stream_is_passed_on_or_refused(format: str) -> None:
         list(pass_on(gather_partial(events, format)))
 
     law()
+
+
+def test_a_text_s_own_role_is_not_its_message_s() -> None:
+    text = {"type": "output_text", "text": "Soup.", "annotations": [], "role": None}
+    body = {"output": [{"type": "message", "id": "m", "role": "assistant", "content": [text]}]}
+    reply = cw.parse_reply(body, "openai-responses")
+    [item] = write_reply(reply, "openai-responses").body["output"]
+    assert item["role"] == "assistant"

@@ -16,6 +16,7 @@ from contextwright.formats.settings import (
     dig,
     effort_of,
     fit_limit,
+    fit_ranges,
     known_effort,
     known_fields,
     put,
@@ -31,6 +32,7 @@ from contextwright.messages.conversation import (
     ToolChoice,
 )
 from contextwright.models import Model
+from contextwright.wire import ranges
 from contextwright.wire.anthropic.rules import MIN_THINKING_BUDGET, forced_tool, sampling
 from contextwright.wire.anthropic.turns import THINKING, is_idle, open_loop, turns_of
 from contextwright.wire.anthropic.types import Request
@@ -40,7 +42,6 @@ from contextwright.wire.values import is_list, is_object
 __all__ = ["settings_of", "settings_wire", "settle"]
 
 NAME = "anthropic"
-MOST_TEMPERATURE = 1.0
 LEAST: Effort = "low"
 USUAL: Effort = "medium"
 """The effort for a model that cannot choose its own."""
@@ -101,6 +102,7 @@ def settings_wire(
         wire = translated(conversation, model, changes)
         changes.extend(foreign_settings(conversation, NAME))
     fit_limit(wire, "max_tokens", model, changes, least=0)
+    fit_ranges(wire, ranges.ANTHROPIC, changes)
     if "max_tokens" not in wire:
         tokens = wire["max_tokens"] = room_for(DEFAULT_MAX_TOKENS, model)
         reason = f"required by this API and not set; using {tokens:,}"
@@ -117,10 +119,6 @@ def translated(conversation: Conversation, model: Model, changes: list[Change]) 
         wire["cache_control"] = {"type": "ephemeral"}
         reason = f"{NAME} caches by breakpoints, and has no cache keys"
         changes.append(Change("repair.setting", "cache_key", reason))
-    if wire.get("temperature", 0.0) > MOST_TEMPERATURE:
-        wire["temperature"] = MOST_TEMPERATURE
-        reason = f"lowered to {MOST_TEMPERATURE}, the most allowed"
-        changes.append(Change("repair.setting", "temperature", reason))
     if settings.stop:
         wire["stop_sequences"] = list(settings.stop)
     choice = choice_wire(settings, model, changes)

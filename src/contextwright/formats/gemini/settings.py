@@ -16,6 +16,7 @@ from contextwright.formats.settings import (
     dig,
     effort_of,
     fit_limit,
+    fit_ranges,
     known_choice,
     known_effort,
     known_fields,
@@ -32,6 +33,7 @@ from contextwright.messages.conversation import (
 )
 from contextwright.messages.message import Tool
 from contextwright.models import Model
+from contextwright.wire import ranges
 from contextwright.wire.gemini.rules import choice_problems, unneeded_choice
 from contextwright.wire.gemini.schema import schema_problems
 from contextwright.wire.gemini.types import Request
@@ -222,6 +224,7 @@ def settle(body: Object, model: Model, changes: list[Change]) -> None:
         changes.append(Change("loss.setting", "generationConfig.responseSchema", reason))
     settle_schema(body, changes)
     fit_limit(body, "generationConfig.maxOutputTokens", model, changes, least=1)
+    fit_ranges(body, ranges.GEMINI, changes, "generationConfig.")
     said = [field for field in CACHED if field in body]
     if body.get("cachedContent") and said:
         del body["cachedContent"]

@@ -20,6 +20,7 @@ from contextwright.formats.reader import plain
 from contextwright.formats.settings import (
     SAYS_NOTHING,
     fit_limit,
+    fit_ranges,
     known_choice,
     known_effort,
     put,
@@ -30,6 +31,7 @@ from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation, Settings, ToolChoice
 from contextwright.models import Model
 from contextwright.text.json import convert
+from contextwright.wire import ranges
 from contextwright.wire.openai_chat.dialects import Dialect, HostedRequest
 from contextwright.wire.openai_chat.rules import OUTPUT_LIMITS, output_format
 from contextwright.wire.openai_chat.types import Request
@@ -221,9 +223,10 @@ def settle_output(body: dict[str, Any], changes: list[Change]) -> None:
 
 
 def settle_limits(body: dict[str, Any], model: Model, changes: list[Change]) -> None:
-    """Set output limits to what the model accepts."""
+    """Set output limits and other numbers to what the model accepts."""
     for field in OUTPUT_LIMITS:
         fit_limit(body, field, model, changes, least=1)
+    fit_ranges(body, ranges.CHAT, changes)
 
 
 def fits(value: Any, type: Any) -> bool:

@@ -243,7 +243,7 @@ def message_item(part: Text, content: list[Object], id: str) -> Object:
     held = part.extra.get(NAME, {})
     fields = {key: held[key] for key in held if key not in (*OWN, *PART_FIELDS)}
     head: Object = {"type": "message", "id": id, "status": "completed", "role": "assistant"}
-    return {**head, **fields, "content": content}
+    return {**head, **fields, "role": "assistant", "content": content}
 
 
 def content_part(part: Text) -> Object:

@@ -18,6 +18,7 @@ from contextwright.formats.openai_responses.media import NAME
 from contextwright.formats.openai_responses.rules import fitted_settings, is_exact
 from contextwright.formats.settings import (
     fit_limit,
+    fit_ranges,
     known_choice,
     known_effort,
     put,
@@ -29,6 +30,7 @@ from contextwright.formats.target import Target
 from contextwright.formats.tools import respelled_choice
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation, Settings, ToolChoice
+from contextwright.wire import ranges
 from contextwright.wire.openai_responses.rules import MIN_OUTPUT_TOKENS, output_format
 from contextwright.wire.openai_responses.tools import choice_problems
 from contextwright.wire.values import is_object
@@ -98,6 +100,7 @@ def settings_wire(
         wire["tool_choice"] = respelled_choice(wire["tool_choice"], target.tool_names)
     if target.options.repair:
         fit_limit(wire, "max_output_tokens", target.model, changes, least=MIN_OUTPUT_TOKENS)
+        fit_ranges(wire, ranges.RESPONSES, changes)
     return wire
 
 

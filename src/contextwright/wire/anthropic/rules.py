@@ -11,6 +11,7 @@ from typing import Any
 
 from contextwright.errors import Level, Problem, shown
 from contextwright.models import Model
+from contextwright.wire import ranges
 from contextwright.wire.anthropic.media import size_problems
 from contextwright.wire.anthropic.strict import beyond_limits
 from contextwright.wire.anthropic.survey import survey
@@ -56,6 +57,7 @@ def check(payload: Any, model: Model) -> list[Problem]:
     problems.extend(sampling(payload, model))
     limit = payload.get("max_tokens")
     problems.extend(limit_problems("A-max-output", limit, "max_tokens", model, least=0))
+    problems.extend(ranges.range_problems(payload, ranges.ANTHROPIC))
     problems.extend(forced_tool(payload))
     problems.extend(cache_marks(payload, messages))
     return problems

@@ -14,6 +14,7 @@ import msgspec
 from contextwright.errors import Level, Problem, shown
 from contextwright.models import Model
 from contextwright.text.json import convert
+from contextwright.wire import ranges
 from contextwright.wire.gemini.schema import schema_problems
 from contextwright.wire.gemini.survey import survey
 from contextwright.wire.gemini.turns import (
@@ -174,6 +175,7 @@ def settings(body: Object, model: Model) -> Iterator[Problem]:
     yield from schemas(generation, "generationConfig", "responseSchema", "responseJsonSchema")
     limit, path = generation.get("maxOutputTokens"), "generationConfig.maxOutputTokens"
     yield from limit_problems("G-max-output", limit, path, model, least=1)
+    yield from ranges.range_problems(generation, ranges.GEMINI, "generationConfig.")
     if not model.sampling:
         for field in SAMPLING:
             if generation.get(field) is not None:

@@ -15,6 +15,7 @@ import msgspec
 from contextwright.errors import Level, Problem, shown
 from contextwright.models import Model
 from contextwright.text.json import decode_json
+from contextwright.wire import ranges
 from contextwright.wire.media import (
     OPENAI_BYTES,
     data_problems,
@@ -371,6 +372,7 @@ def model_limits(body: dict[str, Any], messages: Messages, model: Model) -> Iter
         yield Problem("OC-empty", "messages", "at least one message is needed")
     for field in OUTPUT_LIMITS:
         yield from limit_problems("OC-max-output", body.get(field), field, model, least=1)
+    yield from ranges.range_problems(body, ranges.CHAT)
     if not model.sampling:
         yield from sampling(body, model)
     if not model.audio_input:

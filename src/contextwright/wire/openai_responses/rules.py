@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from contextwright.errors import Level, Problem, shown
 from contextwright.models import Model
+from contextwright.wire import ranges
 from contextwright.wire.media import number_problems
 from contextwright.wire.openai_responses.media import part_problems
 from contextwright.wire.openai_responses.tools import (
@@ -405,6 +406,7 @@ def request_settings(body: dict[str, Any], model: Model) -> Iterator[Problem]:
             yield Problem("OR-sampling", name, message, "warning")
     yield from output_format(body, "error" if model.provider == "openai" else "warning")
     field = "max_output_tokens"
+    yield from ranges.range_problems(body, ranges.RESPONSES)
     yield from limit_problems(
         "OR-max-output", body.get(field), field, model, least=MIN_OUTPUT_TOKENS
     )
