@@ -40,7 +40,7 @@ from contextwright.messages.message import Author, Message, Tool
 from contextwright.messages.parts import Media, Opaque, Text, Thinking, ToolCall, ToolResult
 from contextwright.models import Model
 
-__all__ = ["Legal", "legalise", "needs_no_rules"]
+__all__ = ["Legal", "legalise"]
 
 ENVELOPE = {name: attrgetter(name) for name in ("sent_at", "reply_to", "turn")}
 """Fields of a message that no provider has a place for."""
@@ -99,12 +99,6 @@ def envelope_changes(messages: Sequence[Message], target: Target) -> list[Change
         for name, value_of in ENVELOPE.items()
         if any(value is not None for value in map(value_of, messages))
     ]
-
-
-def needs_no_rules(messages: Sequence[Message], target: Target) -> bool:
-    """Whether the history is legal as it is."""
-    needed, _ = needed_rules(messages, target, RULES)
-    return not needed
 
 
 def needed_rules(

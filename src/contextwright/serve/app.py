@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
@@ -121,17 +121,9 @@ def create_app(
         with_content = chosen.telemetry == "content"
         spans = RequestSpans(Spans(tracer_provider, meter_provider), content=with_content)
     gateway = Gateway(chosen, token, exposed, keys, records or store, spans)
-    paths: list[BaseRoute] = []  # tried in this order
-    for prefix in ("/v1", ""):
-        paths += [
-            posted(f"{prefix}/chat/completions", gateway.endpoint("openai-chat")),
-            posted(f"{prefix}/responses", gateway.endpoint("openai-responses")),
-            posted(f"{prefix}/messages", gateway.endpoint("anthropic")),
-            posted(f"{prefix}/messages/count_tokens", gateway.endpoint("anthropic", "count")),
-        ]
-    for prefix in ("/v1beta", "/v1", ""):
-        paths.append(posted(f"{prefix}/models/{{method:path}}", gateway.endpoint("gemini")))
-    paths += [
+    # Tried in this order.
+    paths: list[BaseRoute] = [
+        *wire_routes(gateway),
         Path("/health", gateway.health),
         Path("/metrics", gateway.show_metrics),
         Path("/api/hello", gateway.health, methods=["GET", "HEAD"]),
@@ -156,6 +148,17 @@ def create_app(
     )
     app.state.api = api
     return app
+
+
+def wire_routes(gateway: Gateway) -> Iterator[BaseRoute]:
+    """Yield the paths of the four APIs that ask a model."""
+    for prefix in ("/v1", ""):
+        yield posted(f"{prefix}/chat/completions", gateway.endpoint("openai-chat"))
+        yield posted(f"{prefix}/responses", gateway.endpoint("openai-responses"))
+        yield posted(f"{prefix}/messages", gateway.endpoint("anthropic"))
+        yield posted(f"{prefix}/messages/count_tokens", gateway.endpoint("anthropic", "count"))
+    for prefix in ("/v1beta", "/v1", ""):
+        yield posted(f"{prefix}/models/{{method:path}}", gateway.endpoint("gemini"))
 
 
 def posted(path: str, endpoint: Endpoint) -> Path:

@@ -127,6 +127,7 @@ def test_tags_in_arguments_are_spelled_inertly() -> None:
 @example([cw.Text("```"), thought("a b")])
 @example([cw.Text("[a"), cw.Text("b]")])
 @example([cw.Text("[a"), thought("x y"), cw.Text("b]")])
+@example([cw.Text("a"), cw.Text(""), cw.Text("b")])
 def test_what_is_written_is_read_back(given_parts: list[cw.messages.Part]) -> None:
     """No words become a call or thinking, no call and no thinking gets lost."""
     try:

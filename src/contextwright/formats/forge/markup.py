@@ -132,7 +132,8 @@ def essence(parts: Iterable[Part]) -> list[object]:
     waiting: list[str] = []
     for part in parts:
         if isinstance(part, Text):
-            waiting.append(part.text)
+            if part.text:  # nothing is written of an empty one
+                waiting.append(part.text)
             continue
         if words := "\n\n".join(waiting).strip():
             said.append(words)
