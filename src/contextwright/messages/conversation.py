@@ -125,9 +125,9 @@ def as_conversation(value: Conversation | Message | Iterable[Message]) -> Conver
     return Conversation(messages)
 
 
-def require_messages(values: Sequence[Any], start: int = 0) -> None:
-    """Raise a `UsageError` for the first value, from index `start`, that is not a message."""
-    if set(map(type, values[start:] if start else values)) <= {Message}:
+def require_messages(values: Sequence[Any]) -> None:
+    """Raise a `UsageError` for the first value that is not a message."""
+    if set(map(type, values)) <= {Message}:
         return
     for index, value in enumerate(values):
         if not isinstance(value, Message):

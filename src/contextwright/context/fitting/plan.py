@@ -15,7 +15,7 @@ from contextwright.formats.api import written
 from contextwright.formats.base import Rendered, as_options, foreign_settings
 from contextwright.formats.given import Given as GivenMessages
 from contextwright.messages.changes import Change
-from contextwright.messages.conversation import Conversation, require_messages
+from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Message, Tool
 from contextwright.messages.parts import Opaque, Part, Text
 from contextwright.messages.quotes import without_quotes
@@ -150,8 +150,6 @@ def priced(
     if known is None:
         known = PricedHistory((), meter_of(format, model), recipe)
     history = known
-    if isinstance(given, Conversation):
-        require_messages(messages, start=len(history))
     history.extend(messages[len(history) :] if len(history) else messages)
     if history.log.hidden and (told := without_quotes(messages)) is not messages:
         history = PricedHistory(told, meter_of(format, model), recipe)
