@@ -112,17 +112,19 @@ def test_any_cutting_gives_the_same_events(format: str) -> None:
             data.replace(b"\n", b"\r"),
             re.sub(rb"(?m)^data: ", b"data:", data),
             re.sub(rb"(?m)^(?=data: )", b": still here\nid: 7\n", data),
+            data.rstrip(b"\n"),  # a last event that no blank line ends
         ):
             assert list(read_stream(cut(spelled, places), format)) == whole
 
         async def source() -> AsyncIterator[bytes]:
-            for piece in cut(data, places):
+            for piece in cut(data.rstrip(b"\n"), places):
                 yield piece
 
         async def read() -> list[Event]:
             return [event async for event in read_stream_async(source(), format)]
 
         assert asyncio.run(read()) == whole
+        assert cw.parse_stream([data.rstrip(b"\n")], format) == gather(whole, format)
 
     law()
 
