@@ -14,9 +14,10 @@ import signal
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from time import process_time
 from types import CodeType, FunctionType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 from _pytest.runner import runtestprotocol
@@ -28,6 +29,7 @@ LOOP_SECONDS = 60
 WALL_SECONDS = 600
 """For a test that waits for something that never comes, on a busy machine."""
 OUTSIDE = "outside of functions"
+CACHE: type = type(cache(len))
 MEMORY = 8 << 30
 """A loop without an end may fill this much, not the machine's memory."""
 
@@ -40,12 +42,16 @@ class Trials:
         self.killers: dict[int, str] = {}
         self.unsound: set[str] = set()
         self.functions: list[FunctionType] = []
+        self.caches: list[Any] = []
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         by_name = {item.nodeid: item for item in session.items}
         gc.unfreeze()  # conftest.py hides what is imported from the collector
         functions = [one for one in gc.get_objects() if isinstance(one, FunctionType)]
         self.functions = [one for one in functions if is_in_package(one.__code__)]
+        # What was computed on import was computed without the fault.
+        known = [one for one in gc.get_objects() if isinstance(one, CACHE)]
+        self.caches = [one for one in known if one.__module__.startswith("contextwright")]
         gc.freeze()  # a fork copies what its collector touches
         for number, (mutant, names) in self.chosen.items():
             items = [by_name[name] for name in names if name in by_name]
@@ -97,6 +103,8 @@ class Trials:
             if code.co_freevars != function.__code__.co_freevars:
                 return False  # which a function keeps
             function.__code__ = code
+        for one in self.caches:
+            one.cache_clear()
         return bool(found)
 
 

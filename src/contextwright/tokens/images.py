@@ -57,8 +57,8 @@ def webp_size(content: bytes) -> Size | None:
             bits = int.from_bytes(content[21:25], "little")
             return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
         case b"VP8 ":
-            width = int.from_bytes(content[26:28], "little") & 0x3FFF
-            return width, int.from_bytes(content[28:30], "little") & 0x3FFF
+            bits = int.from_bytes(content[26:30], "little")
+            return bits & 0x3FFF, bits >> 16 & 0x3FFF
         case _:
             return None
 

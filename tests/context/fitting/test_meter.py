@@ -63,6 +63,19 @@ def test_a_message_alone_costs_what_its_request_does(
         assert meter.cost(message) == price_of(told_apart(message), meter)
 
 
+def test_results_beside_words_are_a_message_of_their_own() -> None:
+    words, result = cw.Text("Look:"), cw.ToolResult("c1", "seen")
+    for role in ("user", "assistant"):
+        apart = [cw.Message(role, (words,)), cw.Message("tool", (result,))]
+        assert told_apart(cw.Message(role, (words, result))) == apart
+    for whole in (
+        cw.user("Look:"),
+        cw.Message("user", (result, result)),
+        cw.Message("tool", (result, words)),
+    ):
+        assert told_apart(whole) == [whole]
+
+
 def price_of(messages: list[cw.Message], meter: TokenMeter) -> float:
     """What messages cost in a request of their own."""
     rendered = cw.render(messages, meter.format, model=meter.model, repair=False)
