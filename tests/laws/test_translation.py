@@ -31,7 +31,6 @@ from strategies.vendor_types import vendor_bodies
 MARK = re.compile(r"¶\d+")
 PART = re.compile(r"(messages\[\d+\](?:\.parts\[\d+\])?|tools\[\d+\])")
 AMBIGUOUS = {
-    "A-callname",
     "OC-content",
     "OC-function",
     "X-mime",

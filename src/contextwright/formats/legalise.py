@@ -84,7 +84,9 @@ def legalise(
     if not needed:
         return Legal(messages, target, envelope, range(len(messages)))
     if needed is rules:  # where only some are needed, all names fit
-        called = (call.name for message in messages for call in message.calls)
+        called = [call.name for message in messages for call in message.calls]
+        fits, may_stay = traits.tool_names.fits, (traits.call_names or traits.tool_names).fits
+        called = [name for name in called if fits(name) or not may_stay(name)]
         names = respelled([*tools, *called], traits.tool_names)
         target = Target(traits, model, options, same_format, conversation.reply_tools, names)
     draft, changes = apply_rules(messages, target, needed)

@@ -69,6 +69,8 @@ class Traits(Struct, frozen=True, kw_only=True):
     reuses_ids: bool = True
     """Whether a later turn may reuse a call id."""
     tool_names: Spelling = Spelling(longest=64)
+    call_names: Spelling | None = None
+    """How calls in the history name a tool that is not defined; None: as definitions do."""
     system: Literal["anywhere", "top"] = "anywhere"
     """`top`: system text must come first, unless the model allows it elsewhere."""
     names: bool = False

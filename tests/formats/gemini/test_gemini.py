@@ -301,6 +301,14 @@ REFUSED: dict[str, tuple[Any, str, list[str]]] = {
         OLD,
         ["G-cached systemInstruction", "G-cached tools"],
     ),
+    "G-orphan behind a turn that is not cached": (
+        {
+            "contents": [user("q"), model("a"), ANSWERED[-1]],
+            "cachedContent": "cachedContents/1",
+        },
+        OLD,
+        ["G-orphan contents[2].parts[0]"],
+    ),
     "G-system": (
         {"contents": [user("q")], "systemInstruction": "Be kind."},
         NEW,

@@ -52,6 +52,7 @@ def anthropic_body(pen: Pen) -> Body:
         "max_tokens": pen.one(4_000, 4_000, 4_000, 0, -1, 2_000_000),
         "messages": messages,
     }
+    messages[:] = pen.later(messages)
     if pen.chance(2):
         block = {"type": "text", "text": pen.words("System"), **cached(pen)}
         body["system"] = pen.one(pen.words("System"), [block])

@@ -62,7 +62,7 @@ def chat_body(pen: Pen) -> Body:
         messages.append({"role": pen.one("system", "developer"), "content": pen.words("System")})
     for _ in range(pen.one(1, 1, 2, 3)):
         messages.extend(chat_turn(pen))
-    body: Body = {"model": pen.one(*MODELS["openai-chat"]), "messages": messages}
+    body: Body = {"model": pen.one(*MODELS["openai-chat"]), "messages": pen.later(messages)}
     if tools:
         body["tools"] = tools
     return {**body, **pen.some(CHAT_SETTINGS), **pen.extra()}
@@ -103,6 +103,8 @@ def chat_turn(pen: Pen) -> list[Body]:
         said = {"role": "assistant", "content": pen.words("Answer")}
         if pen.chance(4):
             said["name"] = "Bob"
+        if pen.chance(6):
+            said["provider_specific_fields"] = {"refusal": None}
         if pen.chance(6):
             said = {"role": "assistant", "content": None, "refusal": pen.words("No")}
         turn.append(said)

@@ -57,7 +57,9 @@ def gemini_body(pen: Pen) -> Body:
     contents: list[Body] = []
     for _ in range(pen.one(1, 1, 2, 3)):
         contents.extend(gemini_turn(pen))
-    body: Body = {"contents": contents}
+    body: Body = {"contents": pen.later(contents)}
+    if pen.chance(8):
+        return {**body, "cachedContent": "cachedContents/1", **pen.extra()}
     if pen.chance(2):
         body["systemInstruction"] = {"parts": [{"text": pen.words("System")}]}
     if tools:

@@ -91,6 +91,10 @@ class Pen:
         chosen = self.one(*values) if isinstance(values, tuple) else values
         return chosen(self) if callable(chosen) else chosen
 
+    def later(self, turns: list[Body]) -> list[Body]:
+        """The turns; now and then without the first ones, as a window or a cache leaves them."""
+        return turns[self.one(1, 2) :] or turns if self.chance(8) else turns
+
     def extra(self) -> Body:
         """A field that nobody knows, rarely."""
         return {"x_trace": self.words("trace")} if self.chance(12) else {}
@@ -100,7 +104,8 @@ class Pen:
 
     def called(self) -> tuple[str, str | None, str]:
         """A tool to call: one that is defined, or one that no longer is."""
-        return self.one(*self.tools, ("gone", None, "function"))
+        gone = ("gone", None, "function"), ("gone: long ago", None, "function")
+        return self.one(*self.tools, *gone)
 
 
 def schema(pen: Pen) -> Body:

@@ -62,7 +62,7 @@ def responses_body(pen: Pen) -> Body:
         items.append({"type": "additional_tools", "role": "developer", "tools": added})
     for _ in range(pen.one(1, 1, 2, 3)):
         items.extend(responses_turn(pen))
-    body: Body = {"model": pen.one(*MODELS["openai-responses"]), "input": items}
+    body: Body = {"model": pen.one(*MODELS["openai-responses"]), "input": pen.later(items)}
     if pen.chance(8):
         body["input"] = pen.words("Question")
     if pen.chance(2):

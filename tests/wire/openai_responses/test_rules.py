@@ -214,6 +214,21 @@ REFUSED: dict[str, tuple[Any, list[tuple[str, str]]]] = {
         body(USER, tools=[{**FUNCTION, "name": "a b"}]),
         [("OR-toolname", "tools[0].name")],
     ),
+    "OR-tools-missing": (
+        body(USER, tool_choice={"type": "function", "name": "f"}),
+        [("OR-tools-missing", "tool_choice")],
+    ),
+    "OR-choice": (
+        body(
+            USER,
+            tools=[
+                FUNCTION,
+                {"type": "namespace", "name": "n", "description": "d", "tools": [FUNCTION]},
+            ],
+            tool_choice={"type": "function", "name": "g"},
+        ),
+        [("OR-choice", "tool_choice.name")],
+    ),
     "OR-callname": (body({**CALL, "name": "a.b"}, OUTPUT), [("OR-callname", "input[0].name")]),
     "OR-file bare": (
         body({"role": "user", "content": [{"type": "input_file", "file_data": "JVBERi0="}]}),

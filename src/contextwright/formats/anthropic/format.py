@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from contextwright.formats.anthropic.read import NAME, message_of, text_blocks
 from contextwright.formats.anthropic.reply import parse_reply
@@ -26,7 +27,7 @@ from contextwright.messages.parts import Media, Opaque, Part, Text, Thinking
 from contextwright.models import Model
 from contextwright.wire.anthropic.blanks import blank_inside
 from contextwright.wire.anthropic.rules import check
-from contextwright.wire.anthropic.turns import is_hosted
+from contextwright.wire.anthropic.turns import LONGEST_CALL_NAME, is_hosted
 from contextwright.wire.anthropic.types import (
     AssistantBlock,
     AssistantMessage,
@@ -108,6 +109,12 @@ TRAITS = Traits(
     supports_thinking=supports_thinking,
     accepts_extra=accepts_extra,
 )
+SAME_FORMAT_TRAITS = replace(
+    TRAITS, user_first=False, call_names=Spelling(r"\s\S", longest=LONGEST_CALL_NAME)
+)
+"""Only older hosts refuse an assistant's turn at the start, so one that came first may stay, and no
+host refuses a call by a name that only a definition cannot have.
+"""
 
 # --- reading ---------------------------------------------------------------------------------
 
@@ -138,7 +145,8 @@ def parse(data: Any, strict: bool = False) -> Conversation:
 def render(conversation: Conversation, model: Model, options: Options) -> Rendered:
     """Render the request body."""
     rules = rules_for(conversation.extra.get(NAME, {}))
-    legal = legalise(conversation, TRAITS, model, options, rules)
+    traits = SAME_FORMAT_TRAITS if conversation.source == NAME else TRAITS
+    legal = legalise(conversation, traits, model, options, rules)
     target, changes = legal.target, legal.changes
     written = encode(legal.messages, target)
     body: dict[str, Any] = {"model": model.id}

@@ -15,7 +15,12 @@ from contextwright.errors import ParseError, shown
 from contextwright.formats.base import Format, Options, Rendered, keep_extra
 from contextwright.formats.gemini.read import NAME, kind_of, message_of
 from contextwright.formats.gemini.reply import parse_reply
-from contextwright.formats.gemini.rules import GEMINI_RULES, last_question, leave_signatures
+from contextwright.formats.gemini.rules import (
+    CACHED_RULES,
+    GEMINI_RULES,
+    last_question,
+    leave_signatures,
+)
 from contextwright.formats.gemini.settings import settings_of, settings_wire, settle
 from contextwright.formats.gemini.stream import parse_stream
 from contextwright.formats.gemini.tools import tools_of, tools_wire
@@ -97,6 +102,7 @@ TRAITS = Traits(
     accepts_extra=accepts_extra,
 )
 """Only one of Google's two hosts accepts empty text, so it is sent only if it came empty."""
+ANY_NAME = Spelling(r"\s\S")
 
 
 # --- reading ---------------------------------------------------------------------------------
@@ -113,7 +119,8 @@ def parse(data: Any, strict: bool = False) -> Conversation:
     messages = [*system_of(body.get("systemInstruction"), "systemInstruction", reader)]
     for path, content in reader.objects(body, "contents"):
         messages.append(message_of(content, path, reader))
-    messages = without_unknown_ids(messages, reader)
+    if not body.get("cachedContent"):  # their calls may be in it
+        messages = without_unknown_ids(messages, reader)
     tools = tools_of(body, reader)
     model = reader.optional_text(body, "model")
     said = ("contents", "systemInstruction", "tools")
@@ -253,13 +260,19 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
     """Render the request body."""
     model = without_mid_system(model)
     same_format = conversation.source == NAME
+    cached = same_format and continues_cache(conversation)
     traits = msgspec.structs.replace(
-        TRAITS, blank_text=same_format, result_media=model.function_response_parts
+        TRAITS,
+        blank_text=same_format,
+        result_media=model.function_response_parts,
+        user_first=not cached,
+        call_names=ANY_NAME if same_format else None,
     )
     conversation, changes = leave_signatures(conversation, model)
     if not model.system_role:
         conversation = without_system(conversation, model, changes)
-    legal = legalise(conversation, traits, model, options, GEMINI_RULES)
+    rules = CACHED_RULES if cached else GEMINI_RULES
+    legal = legalise(conversation, traits, model, options, rules)
     target = legal.target
     changes.extend(legal.changes)
     writer = Writer(target, signs_from=first_to_sign(legal.messages, target))
@@ -281,6 +294,14 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
     settle(body, model, changes)
     origins = legal.turn_origins(writer.places)
     return Rendered(body, tuple(changes), tool_names=target.sent_names, origins=origins)
+
+
+def continues_cache(conversation: Conversation) -> bool:
+    """Whether the contents continue a cached content, which excludes tools and system text."""
+    settings = conversation.extra.get(NAME, {})
+    if not settings.get("cachedContent") or settings.get("toolConfig") or conversation.tools:
+        return False
+    return all(message.role != "system" for message in conversation.messages)
 
 
 def first_to_sign(messages: Sequence[Message], target: Target) -> int | None:

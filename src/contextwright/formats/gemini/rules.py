@@ -16,6 +16,7 @@ from contextwright.formats.rules import (
     Rule,
     Ruled,
     clean_name,
+    pair_results,
     place_media,
     rewritten,
 )
@@ -27,7 +28,7 @@ from contextwright.messages.parts import Media, Opaque, Part, Text, Thinking, To
 from contextwright.models import Model, find
 from contextwright.wire.gemini.types import STAND_IN
 
-__all__ = ["GEMINI_RULES", "last_question", "leave_signatures"]
+__all__ = ["CACHED_RULES", "GEMINI_RULES", "last_question", "leave_signatures"]
 
 AnyPart = TypeVar("AnyPart", Part, Text | Media | Opaque)
 
@@ -100,5 +101,18 @@ def last_question(messages: Sequence[Message]) -> int:
     return 0
 
 
+def pair_after_cache(draft: Draft, target: Target) -> Ruled:
+    """Pair results as `pair_results` does, but keep those before the first model turn.
+
+    Their calls may be in the cached content.
+    """
+    roles = [message.role for _, message in draft]
+    first = roles.index("assistant") if "assistant" in roles else len(roles)
+    paired, changes = pair_results(draft[first:], target)
+    return [*draft[:first], *paired], changes
+
+
 PLACING = RULES.index(place_media)
 GEMINI_RULES: tuple[Rule, ...] = (*RULES[:PLACING], tell_kinds, *RULES[PLACING:])
+CACHED_RULES = tuple(pair_after_cache if rule is pair_results else rule for rule in GEMINI_RULES)
+"""For requests that continue cached content, which may end in a user turn or in calls."""

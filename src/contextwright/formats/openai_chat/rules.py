@@ -32,6 +32,7 @@ from contextwright.messages.conversation import Conversation, replaced
 from contextwright.messages.message import Message, Role, Tool
 from contextwright.messages.parts import Extra, Media, Opaque, Part, Text, ToolCall, ToolResult
 from contextwright.models import Model
+from contextwright.wire.openai_chat.dialects import CLIENT_FIELD
 from contextwright.wire.openai_chat.types import (
     CacheBreakpoint,
     GrammarFormat,
@@ -80,6 +81,7 @@ MESSAGE_FIELDS: dict[str, dict[str, Any]] = {
         "function_call": None,
         "annotations": list[dict[str, Any]] | None,
         "audio": None,
+        CLIENT_FIELD: Any,
     },
     "tool": {},
 }

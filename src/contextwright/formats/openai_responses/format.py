@@ -70,11 +70,12 @@ def supports_thinking(thinking: Thinking, model: Model) -> bool:
 def traits_of(*, exact: bool, repair: bool, needs_user: bool, same_format: bool) -> Traits:
     """Return what a host's messages can carry. What came from this format may be sent again."""
     accepts_own = accepts_more if repair else accepts_items
+    own_names = Spelling(longest=LONGEST_NAME) if exact else Spelling(r"\s\S")
     return Traits(
         format=NAME,
         ids=Spelling(longest=LONGEST_ID),
         reuses_ids=False,
-        tool_names=Spelling(longest=LONGEST_NAME if same_format else USUAL_NAME),
+        tool_names=own_names if same_format else Spelling(longest=USUAL_NAME),
         needs_user=needs_user,
         media_roles=("user", "system"),
         supports_media=supports_media,

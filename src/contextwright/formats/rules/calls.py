@@ -301,4 +301,4 @@ class OpenCalls:
         traits = self.traits
         if self.pending or (traits.ids is not None and not all(map(traits.ids.fits, self.ids))):
             return False
-        return all(map(traits.tool_names.fits, self.names))
+        return all(map((traits.call_names or traits.tool_names).fits, self.names))

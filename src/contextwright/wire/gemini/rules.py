@@ -55,8 +55,9 @@ def check(payload: Any, model: Model) -> list[Problem]:
     holders = [placed.part for turn in turns for placed in turn.others]
     problems.extend(number_problems(holders, "contents", model))
     problems += request_problems(body, model)
-    for rule in (pairing, signatures, ends):
-        problems.extend(rule(turns, model))
+    problems.extend(pairing(turns, model, cached=bool(body.get("cachedContent"))))
+    problems.extend(signatures(turns, model))
+    problems.extend(ends(turns, model))
     if body is payload:
         return problems
     return [

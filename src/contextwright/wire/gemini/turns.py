@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from contextwright.errors import Problem, shown
+from contextwright.errors import Level, Problem, shown
 from contextwright.models import Model
 from contextwright.wire.gemini.types import DATA_FIELDS
 from contextwright.wire.media import GEMINI_BYTES, data_problems
@@ -164,12 +164,16 @@ FUNCTIONS = {"functionCall": "args", "functionResponse": "response"}
 NAME_RULE = "a letter or _ first, then letters, digits, _ . : -, at most 128"
 
 
-def pairing(turns: list[Turn], model: Model) -> Iterator[Problem]:
-    """Calls follow a user turn; the next turn answers each of them, and only them."""
+def pairing(turns: list[Turn], model: Model, *, cached: bool = False) -> Iterator[Problem]:
+    """Calls follow a user turn; the next turn answers each of them, and only them.
+
+    The turn before the first may be in the cached content, which only the API can see.
+    """
     open_calls: list[Placed] = []
     for index, turn in enumerate(turns):
         if turn.role == "user":
-            yield from answers(turn, open_calls)
+            unseen = cached and index == 0
+            yield from answers(turn, open_calls, "warning" if unseen else "error")
             yield from media_in_responses(turn, model)
             for call in turn.calls:
                 yield Problem("G-call-place", call.path, "a user content cannot call functions")
@@ -178,7 +182,8 @@ def pairing(turns: list[Turn], model: Model) -> Iterator[Problem]:
         for response in turn.responses:
             yield Problem("G-orphan", response.path, "a model content holds no function responses")
         if turn.calls and index == 0:
-            yield Problem("G-call-place", turn.calls[0].path, "a call follows a user turn")
+            level = "warning" if cached else "error"
+            yield Problem("G-call-place", turn.calls[0].path, "a call follows a user turn", level)
         yield from repeated_ids(turn.calls)
         open_calls = turn.calls
     if open_calls:
@@ -196,8 +201,11 @@ def repeated_ids(calls: list[Placed]) -> Iterator[Problem]:
         seen.add(id)
 
 
-def answers(turn: Turn, calls: list[Placed]) -> Iterator[Problem]:
-    """Compare the responses of one user turn with the calls before it."""
+def answers(turn: Turn, calls: list[Placed], level: Level) -> Iterator[Problem]:
+    """Compare the responses of one user turn with the calls before it.
+
+    `level` is that of responses to a turn without calls.
+    """
     responses = turn.responses
     if not responses:
         if calls:
@@ -205,7 +213,7 @@ def answers(turn: Turn, calls: list[Placed]) -> Iterator[Problem]:
         return
     if not calls:
         for response in responses:
-            yield Problem("G-orphan", response.path, "no function call in the turn before")
+            yield Problem("G-orphan", response.path, "no function call in the turn before", level)
         return
     if turn.first_other is not None and turn.first_other < responses[0].content:
         yield Problem(

@@ -6,13 +6,23 @@ so a field that was sent to it before may be sent again.
 
 from __future__ import annotations
 
+import re
 from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
+from contextwright.errors import Problem
 from contextwright.models import Model
 
-__all__ = ["EXTRAS", "OPENAI", "Dialect", "HostedRequest", "dialect_of"]
+__all__ = [
+    "CLIENT_FIELD",
+    "EXTRAS",
+    "OPENAI",
+    "Dialect",
+    "HostedRequest",
+    "by_a_client",
+    "dialect_of",
+]
 
 
 class Dialect(Struct, frozen=True, kw_only=True):
@@ -95,6 +105,18 @@ EXTRAS = frozenset(
     "name tool_calls annotations refusal parameters strict audio id status".split()
 )
 """Fields that some host is known to accept; any other gets a warning."""
+
+
+CLIENT_FIELD = "provider_specific_fields"
+"""What LiteLLM adds to the answers of every provider, and sends back in the history."""
+IN_A_MESSAGE = re.compile(rf"messages\[\d+\]\.{CLIENT_FIELD}").fullmatch
+
+
+def by_a_client(problem: Problem) -> Problem:
+    """Return the problem, as a warning if it is only about a field that a known client sends."""
+    if problem.code == "T-extra" and IN_A_MESSAGE(problem.path):
+        return Problem("T-extra", problem.path, "a field of LiteLLM", "warning")
+    return problem
 
 
 Content: TypeAlias = str | list[dict[str, Any] | str]

@@ -22,7 +22,13 @@ from contextwright.wire.media import (
     data_url_problems,
     number_problems,
 )
-from contextwright.wire.openai_chat.dialects import EXTRAS, Dialect, HostedRequest, dialect_of
+from contextwright.wire.openai_chat.dialects import (
+    EXTRAS,
+    Dialect,
+    HostedRequest,
+    by_a_client,
+    dialect_of,
+)
 from contextwright.wire.openai_chat.types import Request
 from contextwright.wire.openai_responses.tools import (
     has_object_root,
@@ -117,7 +123,7 @@ def type_problems(payload: object, dialect: Dialect) -> list[Problem]:
     """List type errors: against OpenAI's own types, or against what all compatible hosts share."""
     exact = shape_problems(payload, Request)
     if dialect.closed or not exact:
-        return exact
+        return [by_a_client(problem) for problem in exact]
     shared = [
         problem for problem in shape_problems(payload, HostedRequest) if problem.code != "T-extra"
     ]

@@ -305,7 +305,9 @@ def calls(read: Input) -> Iterator[Problem]:
     for index, kind, item in read.items:
         if kind != "function_call":
             continue
-        yield from name_problems(item.get("name"), "OR-callname", f"input[{index}].name")
+        yield from name_problems(
+            item.get("name"), "OR-callname", f"input[{index}].name", read.level
+        )
         arguments = item.get("arguments")
         if isinstance(arguments, str) and not is_json_object(arguments):
             message = "not a JSON object: every other provider refuses it"
@@ -320,11 +322,13 @@ def added_tools(read: Input) -> Iterator[Problem]:
         for place, tool in objects_in(item.get("tools")):
             path = f"input[{index}].tools[{place}]"
             if tool.get("type") in ("function", "custom"):
-                yield from name_problems(tool.get("name"), "OR-toolname", f"{path}.name")
+                yield from name_problems(
+                    tool.get("name"), "OR-toolname", f"{path}.name", read.level
+                )
             elif tool.get("type") == "namespace":
                 for at, inner in objects_in(tool.get("tools")):
                     where = f"{path}.tools[{at}].name"
-                    yield from name_problems(inner.get("name"), "OR-toolname", where)
+                    yield from name_problems(inner.get("name"), "OR-toolname", where, read.level)
 
 
 def is_json_object(text: str) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import field
 
-from contextwright.errors import Level, Problem
+from contextwright.errors import Level, Problem, shown
 from contextwright.wire.shapes import Shape, objects_in
 from contextwright.wire.values import is_list, is_object
 
@@ -273,7 +273,7 @@ def tool_problems(body: dict[str, Any], level: Level) -> Iterator[Problem]:
 def definition_problems(tool: dict[str, Any], path: str, level: Level) -> Iterator[Problem]:
     """Check the name and the schema of a tool that the client runs."""
     if tool.get("type") in ("function", "custom"):
-        yield from name_problems(tool.get("name"), "OR-toolname", f"{path}.name")
+        yield from name_problems(tool.get("name"), "OR-toolname", f"{path}.name", level)
     schema = tool.get("parameters")
     if not is_object(schema) or tool.get("type") not in ("function", "tool_search"):
         return
@@ -311,10 +311,23 @@ def choice_problems(body: dict[str, Any], level: Level = "error") -> Iterator[Pr
     if unnamed or not (is_object(choice) or choice == "required"):
         return
     elsewhere = any(body.get(field) for field in ("previous_response_id", "conversation", "prompt"))
-    if body.get("tools") or elsewhere:
+    if elsewhere or any(item.get("type") in ADDING for _, item in objects_in(body.get("input"))):
         return
-    if not any(item.get("type") in ADDING for _, item in objects_in(body.get("input"))):
+    if not body.get("tools"):
         yield Problem("OR-tools-missing", "tool_choice", "refused without tools", level)
+    elif is_object(choice) and choice.get("type") in ("function", "custom"):
+        if choice["name"] not in defined_names(body["tools"]):
+            reason = f"there is no tool {shown(choice['name'])}"
+            yield Problem("OR-choice", "tool_choice.name", reason, level)
+
+
+def defined_names(tools: Any) -> list[Any]:
+    """Return the names of tools, and of those in namespaces."""
+    return [
+        tool.get("name")
+        for _, outer in objects_in(tools)
+        for tool in (outer, *(inner for _, inner in objects_in(outer.get("tools"))))
+    ]
 
 
 def is_name(name: str) -> bool:
@@ -322,11 +335,11 @@ def is_name(name: str) -> bool:
     return len(name) <= USUAL_NAME and NAME(name) is not None
 
 
-def name_problems(name: Any, code: str, path: str) -> Iterator[Problem]:
-    """Check a tool name, in a definition or a call."""
+def name_problems(name: Any, code: str, path: str, level: Level) -> Iterator[Problem]:
+    """Check a tool name, in a definition or a call; `level` is that of a name OpenAI refuses."""
     if isinstance(name, str) and not is_name(name):
-        level = "warning" if NAME(name) else "error"
-        yield Problem(code, path, "1 to 64 of letters, digits, _ and -", level)
+        told = "error" if not name else "warning" if NAME(name) else level
+        yield Problem(code, path, "1 to 64 of letters, digits, _ and -", told)
 
 
 STRICT = "strict needs every property required and additionalProperties: false"
