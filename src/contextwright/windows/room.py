@@ -111,8 +111,8 @@ class Room:
 
         What stays before a start only for now does not count.
         """
-        first, price = self.view.log.exchanges.first, self.view.price
-        passing = [(first(index), price(index)) for index in self.view.required - self.always]
+        price = self.view.price
+        passing = [(index, price(index)) for index in self.view.required - self.always]
 
         def lasting(place: int) -> float:
             start = self.starts[place]
@@ -167,14 +167,21 @@ class Growth:
         return first, first + bisect_left(fitting, True, key=is_fitted)
 
     def _is_answered(self, start: int) -> bool:
-        """Whether a window fitted until the next question, with the one before it."""
-        log = self.view.log
-        following = first_from(log.plain, start)
-        if following is None or following == start:
+        """Whether a window fitted until the next questions, with those before it."""
+        plain, questions = self.view.log.plain, self.view.log.questions
+        asked, newest = last_before(plain, start), last_before(questions, start)
+        return self._fitted(start, first_from(questions, start), {asked, newest}) and self._fitted(
+            start, first_from(plain, start), {asked}
+        )
+
+    def _fitted(self, start: int, stop: int | None, asked: set[int | None]) -> bool:
+        """Whether a window fitted before a question came, with others that still had to stay."""
+        if stop is None or stop == start:
             return True
-        asked = {last_before(log.plain, start), last_before(log.questions, start)}
-        before = [self._alone(index) for index in asked - self.room.always if index is not None]
-        return self._cost(start, following) + sum(before) <= self.room.limit
+        members = self.view.log.exchanges.members
+        stayed = {one for index in asked if index is not None for one in members(index)}
+        before = [self._alone(index) for index in stayed - self.room.always if index < start]
+        return self._cost(start, stop) + sum(before) <= self.room.limit
 
     def _cost(self, start: int, stop: int) -> float:
         """Return the tokens of a window between two indexes, and of what stays before its end."""
