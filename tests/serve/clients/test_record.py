@@ -86,6 +86,7 @@ def test_a_program_is_recorded(program: Program, tmp_path: Path) -> None:
             env={
                 "PATH": os.pathsep.join([*map(str, paths), os.environ["PATH"]]),
                 "HOME": str(tmp_path),
+                "TMPDIR": str(tmp_path),  # where shell-gpt keeps answers
                 "OPENAI_BASE_URL": server.base_url("openai-chat"),
                 "ANTHROPIC_BASE_URL": server.base_url("anthropic"),
                 "GOOGLE_GEMINI_BASE_URL": server.address,
