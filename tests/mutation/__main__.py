@@ -170,8 +170,8 @@ def chosen_tests(mutant: Mutant, reached: Sequence[Any], cpu_seconds: float) -> 
 
     `reached` has a row of reach.py for each test, cheap ones first. Tests that mirror the file are
     most likely to notice: ten of their cases come before a second case of others.
-    A fault outside of functions takes effect where its name is used: first the tests that get there
-    and to the file, and those that only look at definitions, then those that get there, then those
+    A fault outside of functions takes effect where its name is used: first the tests that only look
+    at definitions, then those that get there and to the file, then those that get there, then those
     that reach the file.
     """
     uses = mutant.uses()
@@ -187,7 +187,7 @@ def chosen_tests(mutant: Mutant, reached: Sequence[Any], cpu_seconds: float) -> 
         function = (misses, apart, name.partition("[")[0])
         cases[function] += 1
         few = 10 if name.startswith(mirror) or not lines else 1
-        turn = cases[function] // few
+        turn = cases[function] // few if lines else -1
         order.append((misses, apart, turn, seconds, name))
     order.sort()
     total = accumulate(seconds for _, _, _, seconds, _ in order)

@@ -12,6 +12,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator
+from inspect import CO_OPTIMIZED
 from pathlib import Path
 from time import process_time
 from types import CodeType
@@ -33,8 +34,13 @@ def pytest_configure() -> None:
 
 
 def follow(code: CodeType, offset: int) -> object:
-    """Ask for the lines of a function of the package when it is first called."""
-    if code.co_filename.startswith(SOURCE):
+    """Ask for the lines of a function of the package when it is first called.
+
+    What runs on import, lazy.py and the bodies of modules and classes, runs in whichever test
+    comes first.
+    """
+    path = code.co_filename
+    if path.startswith(SOURCE) and path != f"{SOURCE}lazy.py" and code.co_flags & CO_OPTIMIZED:
         monitoring.set_local_events(monitoring.COVERAGE_ID, code, monitoring.events.LINE)
     return monitoring.DISABLE
 
