@@ -16,6 +16,7 @@ from contextwright.recall.passages import (
     MOST_CHARS,
     Excerpt,
     passage_odds,
+    is_long,
     passages_of,
 )
 from samples.recall import LONG, ranked, talk
@@ -66,6 +67,10 @@ def test_an_excerpt_has_its_passages_and_marks_what_it_lacks(
     for other in others:
         one = other.joined(one)
     assert one == excerpt
+
+
+def test_messages_of_more_than_600_characters_are_recalled_in_passages() -> None:
+    assert [is_long(size) for size in (0, 600, 601)] == [False, False, True]
 
 
 @pytest.mark.parametrize(

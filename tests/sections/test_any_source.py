@@ -31,6 +31,8 @@ MEMORIES = [
     Memory("memory", "Likes tea", "U1", at="2026-03-01"),
     Memory("memory", "Likes  tea", "U1", weight=0.5),
     Memory("memory", "Has a dog", "U1", author="Ada"),
+    Memory("memory", "Vegetarian", "U1"),
+    Memory("memory", "vegetarian", "U1", weight=0.4),
     Memory("memory", "Eats no nuts", "ada"),
     Memory("memory", "The kitchen is closed on Mondays"),
     Memory("fact", "Kyiv", "U1", "Location", at="2026-01-01T00:00:00Z", weight=0.9),

@@ -64,7 +64,7 @@ class Ledger(Struct, frozen=True, kw_only=True):
     tools: int
     history: int
     """Messages of the history with their wrappers: the sum of the decisions' tokens."""
-    notes: int = 0
+    notes: int
     """The summary and the note that replace omitted messages."""
     wrappers: int
     """The frame of the request and the system text, and separators between sections."""

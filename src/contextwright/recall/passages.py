@@ -25,7 +25,7 @@ Span: TypeAlias = tuple[int, int]
 """The first character, and the one after the last."""
 
 LONG = 600
-"""Characters from which a message is recalled in passages."""
+"""The most characters of a message that is recalled as a whole."""
 FEWEST_CHARS, MOST_CHARS = 300, 800
 """A shorter passage is joined with its neighbour, if that is not too long; a longer one is cut."""
 FIRST = 0.5

@@ -221,6 +221,30 @@ def test_broken_streams(events: list[Any]) -> None:
     assert "repair.interrupted" in [change.code for change in conversation.changes]
 
 
+@pytest.mark.parametrize(
+    ("chunks", "calls"),
+    [
+        ([[("a", "f", "{")], [(None, None, "}")]], [("a", "f", "{}")]),
+        ([[("a", "f", "{")], [("b", "g", "{}")]], [("a", "f", "{"), ("b", "g", "{}")]),
+        (
+            [[("a", "f", "{}")], [("b", "g", "{")], [(None, None, "}")]],
+            [("a", "f", "{}"), ("b", "g", "{}")],
+        ),
+        ([[(None, "f", "{")], [(None, None, "}")]], [(None, "f", "{}")]),
+    ],
+)
+def test_calls_without_a_number(chunks: list[Any], calls: list[Any]) -> None:
+    """A piece with an id begins a call; one without goes on with the last."""
+
+    def entry(id: str | None, name: str | None, arguments: str) -> JSON:
+        function = {"arguments": arguments, **({"name": name} if name else {})}
+        return {"function": function, **({"id": id} if id else {})}
+
+    deltas = [{"tool_calls": [entry(*call) for call in some]} for some in chunks]
+    reply = cw.parse_stream([*map(chunk, deltas), chunk({}, "tool_calls")], "openai-chat")
+    assert [(one.id, one.name, one.json) for one in reply.messages[0].calls] == calls
+
+
 def test_arguments_are_streamed_as_text() -> None:
     """Some hosts send an object, which comes with the end of the call."""
     given: list[tuple[Any, list[str]]] = [
