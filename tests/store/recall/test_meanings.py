@@ -111,6 +111,18 @@ def test_vectors_follow_their_memory(place: str) -> None:
         assert rows == []
 
 
+def test_an_index_has_the_memories_of_its_conversations(place: str) -> None:
+    """A conversation has those of its own scope, and those of no scope."""
+    with cw.Store(place, embedder=synonyms()) as store:
+        for id in ("lunch", "dinner"):
+            store.conversation(id).add(cw.user("soup"))
+            store.remember(f"{id} is at noon", scope=id)
+        store.remember("adopted a puppy")
+        made = [store.index("lunch"), store.index("lunch"), store.index(), store.index()]
+        assert [one.vectors for one in made] == [3, 0, 2, 0]
+        assert store.index(again=True, words_only=True).vectors == 0
+
+
 def test_a_failing_embedder_costs_no_answer(place: str) -> None:
     def fail(texts: Sequence[str]) -> Any:
         raise OSError("no network")
