@@ -55,7 +55,7 @@ def test_a_backup_that_fails_leaves_nothing(tmp_path: Path) -> None:
         (tmp_path / "taken").mkdir()
         before = sorted(tmp_path.rglob("*"))
         for name in ("taken", "nowhere/copy.db"):
-            with pytest.raises(StoreError, match=f"cannot write '.*{name}'.*does the folder exist"):
+            with pytest.raises(StoreError, match="cannot write .* may you write there"):
                 back_up(str(file), str(tmp_path / name))
         assert sorted(tmp_path.rglob("*")) == before
 
