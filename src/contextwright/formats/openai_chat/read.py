@@ -39,7 +39,7 @@ ROLES: dict[Any, Role] = {
     "tool": "tool",
     "function": "tool",
 }
-ROW_MARKS = ("conversation_id", "created_at", "tool_results")
+ROW_MARKS = frozenset(("conversation_id", "created_at", "tool_results"))
 """Fields that identify a stored row; see `unshelved`."""
 REASONING = (
     "reasoning_content",
@@ -66,7 +66,7 @@ def message_of(message: dict[str, Any], path: str, reader: Reader, model: str | 
         return Message("user")
     sent_at: str | None = None
     meta: dict[str, Any] = {}
-    if any(mark in message for mark in ROW_MARKS):
+    if not ROW_MARKS.isdisjoint(message):
         message, sent_at, meta = unshelved(message)
     if ours == "tool":
         return Message(ours, results_of(message, path, reader), sent_at=sent_at, meta=meta)
@@ -235,6 +235,8 @@ def without_copies(
     parts: list[Part], calls: list[ToolCall], path: str, reader: Reader
 ) -> list[Part]:
     """Remove calls from the content that `tool_calls` repeats."""
+    if ToolCall not in map(type, parts):  # as in nearly all messages
+        return parts
     ids = {call.id for call in calls}
     kept = [part for part in parts if not (type(part) is ToolCall and part.id in ids)]
     if len(kept) < len(parts):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from hashlib import blake2b
+from struct import unpack
 
 from contextwright.store.engines.base import Connection
 
-__all__ = ["digest_of", "fill_digests"]
+__all__ = ["digest_of", "digests_of", "fill_digests"]
 
 PAGE = 1_000
 BODIES = """
@@ -23,6 +25,16 @@ def digest_of(body: str | bytes) -> int:
     digest = empty_digest()  # a copy takes less time than its parameters
     digest.update(body.encode() if isinstance(body, str) else body)
     return int.from_bytes(digest.digest(), signed=True)
+
+
+def digests_of(bodies: Iterable[bytes]) -> tuple[int, ...]:
+    """Return the digest of each body, in less time than one by one."""
+    found: list[bytes] = []
+    for body in bodies:
+        digest = empty_digest()
+        digest.update(body)
+        found.append(digest.digest())
+    return unpack(f">{len(found)}q", b"".join(found))
 
 
 def fill_digests(connection: Connection) -> None:

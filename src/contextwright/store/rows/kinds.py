@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextwright.messages.message import Message
+from contextwright.messages.parts import ToolResult
 
 __all__ = ["ASKED", "QUESTION", "SYSTEM", "kind_of"]
 
@@ -14,8 +15,8 @@ def kind_of(message: Message) -> int | None:
     """Return the kind stored with a message; None if no build looks it up."""
     if message.role == "system":
         return SYSTEM
-    if message.role != "user" or message.kind != "message" or message.only_results:
+    if message.role != "user" or message.kind != "message" or message.visibility == "erased":
         return None
-    if message.visibility == "erased":
-        return None  # nobody asks with it
-    return QUESTION if message.results else ASKED
+    if ToolResult not in map(type, message.parts):
+        return ASKED
+    return None if message.only_results else QUESTION

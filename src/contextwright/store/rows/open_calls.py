@@ -41,7 +41,7 @@ def join(
     """Return, for each message of a turn, the first earlier message with a call that it answers."""
     if not any(type(part) in (ToolCall, ToolResult) for one in messages for part in one.parts):
         return [None] * len(messages)
-    joining = Joining(connection, conversation)
+    joining = Joining(connection, conversation, first)
     joins = [
         None
         if len(message.parts) == 1 and type(message.parts[0]) is Text
@@ -55,12 +55,12 @@ def join(
 class Joining:
     """The calls a turn can answer: its own, and those that waited before it."""
 
-    def __init__(self, connection: Connection, conversation: int) -> None:
+    def __init__(self, connection: Connection, conversation: int, first: int) -> None:
         self._connection, self._conversation = connection, conversation
         self._own = Waiting()
         self._calls: list[Answer] = []
         waiting = "SELECT 1 FROM open_calls WHERE conversation = ? LIMIT 1"
-        self._others_wait = bool(connection.rows(waiting, conversation))
+        self._others_wait = first > 1 and bool(connection.rows(waiting, conversation))
 
     def join(self, message: Message, seq: int) -> int | None:
         """Add one message; return the first earlier message that it answers."""
