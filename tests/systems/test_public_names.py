@@ -71,10 +71,14 @@ def test_forge_reads_what_it_sends(entry: dict[str, str]) -> None:
     ("entry", "fault"),
     [
         ({"role": "user", "content": ""}, "content cannot be empty"),
+        (cw.user(""), "content cannot be empty"),
+        (cw.assistant([]), "content cannot be empty"),
         ({"role": "robot", "content": "x"}, "invalid role: robot"),
     ],
 )
-def test_forge_memory_refuses_what_its_validator_refuses(entry: dict[str, str], fault: str) -> None:
+def test_forge_memory_refuses_what_its_validator_refuses(
+    entry: dict[str, str] | cw.Message, fault: str
+) -> None:
     memory = forge.ConversationMemory(100)
     with pytest.raises(cw.UsageError, match=fault):
         memory.add(entry)

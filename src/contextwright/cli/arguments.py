@@ -6,7 +6,7 @@ from datetime import datetime
 
 from contextwright.documents.read import read_bytes
 from contextwright.errors import ParseError, UsageError, shown
-from contextwright.messages.times import require_time
+from contextwright.messages.times import read_iso, require_time
 from contextwright.models import Model, Models
 
 __all__ = [
@@ -56,7 +56,7 @@ def read_text(argument: str) -> str:
 def read_time_option(text: str, option: str = "--now") -> datetime:
     """Return the time of an option; without a zone it is UTC."""
     try:
-        moment = datetime.fromisoformat(text)
+        moment = read_iso(text)
     except ValueError:
         raise UsageError(
             f"{option} {shown(text)} is not an ISO 8601 time",

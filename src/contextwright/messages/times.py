@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from contextwright.errors import UsageError, require, shown
 
 EARLIEST, LATEST = datetime(1, 1, 3, tzinfo=UTC), datetime(9999, 12, 29, tzinfo=UTC)
 """Every time zone can tell the times between these; others overflow in some."""
 LEAP_SECOND = re.compile(r"(?<=:\d\d):60")
+END_OF_DAY = re.compile(r"(?<=\d[T ])24(?=(?::?00){0,2}(?:[.,]0+)?(?:Z|[+-]|$))")
+"""The hour of the midnight at the end of a day, which Python reads from 3.13 on."""
 
 
 def read_time(spelling: str) -> datetime | None:
@@ -38,7 +40,11 @@ def read_iso(spelling: str) -> datetime:
     try:
         return datetime.fromisoformat(spelling)
     except ValueError:
-        return datetime.fromisoformat(LEAP_SECOND.sub(":59", spelling.upper()))
+        text, ended = END_OF_DAY.subn("00", LEAP_SECOND.sub(":59", spelling.upper()))
+    try:
+        return datetime.fromisoformat(text) + timedelta(days=ended)
+    except OverflowError:
+        raise ValueError("the day after it is beyond the calendar") from None
 
 
 def with_zone(moment: datetime) -> datetime:

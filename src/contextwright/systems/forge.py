@@ -139,11 +139,13 @@ class ConversationMemory:
         A result whose call was dropped already is not kept either.
 
         Raises:
-            UsageError: a message of Forge's has an unknown role, or is empty.
+            UsageError: it is empty, or a message of Forge's with an unknown role.
             BudgetError: `strict` is set, and the messages that must stay exceed the limit.
         """
         added = message if isinstance(message, Message) else read(message)
         refuse_faults([added])
+        if added.visibility == "public":  # what is hidden is not written
+            require_valid(added)
         self._costs[id(added)] = self._counted(added)
         try:
             self._messages, dropped = self._fitted([*self._messages, added])
@@ -194,11 +196,16 @@ def entries_of(messages: tuple[Message, ...]) -> list[dict[str, Any]]:
     return forge.FORMAT.render(Conversation(messages), ANY_MODEL, LITERALLY).payload
 
 
+def require_valid(message: Message | Mapping[str, Any]) -> None:
+    """Raise if Forge refuses a message."""
+    if faults := validate_message(message):
+        raise UsageError(f"not a message of Forge's: {'; '.join(faults)}")
+
+
 def read(entry: Mapping[str, Any]) -> Message:
     """Read a message of Forge's; its calls have no ids, so results match by name and order."""
     require(entry, Mapping, "a message")
-    if faults := validate_message(dict(entry)):
-        raise UsageError(f"not a message of Forge's: {'; '.join(faults)}")
+    require_valid(dict(entry))
     message = forge.FORMAT.parse([dict(entry)], False).messages[0]
     return message.with_parts(
         replace(part, id=None) if isinstance(part, ToolCall) else part for part in message.parts

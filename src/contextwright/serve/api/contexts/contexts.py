@@ -20,7 +20,7 @@ from contextwright.errors import Level, NotFound, Problem, UsageError, shown
 from contextwright.formats import FormatName
 from contextwright.formats.api import ANY_MODEL, check
 from contextwright.messages.conversation import Conversation
-from contextwright.messages.times import require_time
+from contextwright.messages.times import read_iso, require_time
 from contextwright.models import find as find_model
 from contextwright.serve.http.fields import (
     Budget,
@@ -226,7 +226,7 @@ def time_of(text: str) -> datetime:
         UsageError: it is something else.
     """
     try:
-        return require_time(datetime.fromisoformat(text))
+        return require_time(read_iso(text))
     except ValueError:
         hint = "example: 2026-11-15T13:05:00+02:00"
         raise UsageError(f"{shown(text)} is not an ISO 8601 time", hint=hint) from None
