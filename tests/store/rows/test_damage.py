@@ -129,6 +129,8 @@ def test_commands_name_it(file: str, cw: Run, tmp_path: Path) -> None:
     for command in ("read", "show", "export"):
         done = cw(command, "lunch", *where)
         assert (done.code, TEXTS[2] in done.out) == (0, True), done
+    read = cw("read", "lunch", *where).out.splitlines()
+    assert read[1] == "     2 message 2 is damaged (cw doctor --repair sets it aside)"
     exported = cw("export", "lunch", "--format", "openai-chat", *where)
     assert "loss.damaged" in exported.err
     done = cw("copy", file, str(tmp_path / "copy.db"))

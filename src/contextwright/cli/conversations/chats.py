@@ -204,6 +204,8 @@ def read(
 def as_lines(stored: StoredMessage) -> str:
     """Return a message under its number, with its content indented."""
     message = stored.message
+    if stored.damage:
+        return f"{stored.seq:>6} {stored.damage} (cw doctor --repair sets it aside)"
     author = f" {message.author.label}" if message.author else ""
     time = f" {display.human_time(message.time)}" if message.time else ""
     remarks = display.remarks(message)
