@@ -3,6 +3,7 @@
 import json
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from http.client import HTTPConnection, IncompleteRead
@@ -117,6 +118,33 @@ def test_a_client_that_does_not_read_stops_no_end(
             assert len(answer.read()) < len(much)
     assert silent.left.wait(20)
     assert "Traceback" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("is_slow", [False, True], ids=["never", "slowly"])
+def test_a_client_that_reads_nothing_loses_its_place(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    is_slow: bool,
+) -> None:
+    monkeypatch.setattr(server, "STALLED_SECONDS", 0.1)
+    much = b"x" * (16 << 20)
+    silent = Silent(HEAD + f"{len(much):x}\r\n".encode() + much + b"\r\n0\r\n\r\n")
+    settings = GatewaySettings((Route("*", "anthropic", base_url=silent.address),))
+    got = bytearray()
+    with cw.Store(tmp_path / "store.db", sync="fast") as store:
+        with running(settings, environment=ENVIRONMENT, store=store) as gateway:
+            with asking(gateway, HELLO, TOKEN) as client:
+                while is_slow and not got.endswith(b"0\r\n\r\n"):
+                    time.sleep(0.005)  # all of it takes longer than it may read nothing
+                    piece = client.recv(1 << 18)
+                    assert piece
+                    got += piece
+                assert is_slow or silent.left.wait(20)
+        (record,) = store.requests()
+    assert record.state == "interrupted"  # nothing of it can be read as an answer
+    assert (got.count(b"x") >= len(much)) is is_slow
+    assert ("a client read nothing" in caplog.text) is not is_slow
 
 
 @pytest.mark.parametrize("streams", [False, True], ids=["whole", "streamed"])

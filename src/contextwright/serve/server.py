@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from asyncio import CancelledError, TimerHandle
 from socket import socket
 from typing import Any
@@ -25,10 +26,15 @@ MAX_HEAD_BYTES = 64 << 10
 """The size of a request's first line and headers."""
 HEAD_SECONDS = 30.0
 """How long a client may take to send them."""
+STALLED_SECONDS = 300.0
+"""How long a client may take nothing of what it is sent: it holds one of the places for requests.
+"""
 TOO_LARGE = (
     b"HTTP/1.1 431 Request Header Fields Too Large\r\n"
     b"content-length: 0\r\nconnection: close\r\n\r\n"
 )
+
+log = logging.getLogger("contextwright.serve")
 
 
 class GatewayServer(uvicorn.Server):
@@ -76,13 +82,14 @@ def ends_quietly(app: ASGIApp) -> ASGIApp:
 class BoundedProtocol(HttpToolsProtocol):
     """Refuses a head that is too long, and closes a connection whose head does not come.
 
-    uvicorn itself would wait for it without an end, and keep all of it in memory. An application
-    can close the connection too.
+    Also one whose client does not read. uvicorn itself would wait for both without an end, and keep
+    all of a head in memory. An application can close the connection too.
     """
 
     head_bytes: int = 0
     in_head: bool = True
     timer: TimerHandle | None = None
+    stall_timer: TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
         """Begin to wait for the first request."""
@@ -92,7 +99,37 @@ class BoundedProtocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Wait no longer."""
         self.stop_waiting()
+        self.stop_waiting_for_reader()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """Begin to wait for a client that has not read what it was sent."""
+        super().pause_writing()
+        self.wait_for_reader()
+
+    def resume_writing(self) -> None:
+        """Go on with a client that has read."""
+        super().resume_writing()
+        self.stop_waiting_for_reader()
+
+    def wait_for_reader(self) -> None:
+        """Break the connection off unless the client takes something; nothing is added to it."""
+        unread = self.transport.get_write_buffer_size()
+
+        def look() -> None:
+            if self.transport.get_write_buffer_size() < unread:
+                self.wait_for_reader()
+            else:
+                log.warning("a client read nothing for %g seconds", STALLED_SECONDS)
+                self.transport.abort()  # it cannot be closed in order
+
+        self.stall_timer = self.loop.call_later(STALLED_SECONDS, look)
+
+    def stop_waiting_for_reader(self) -> None:
+        """Let a connection stay open."""
+        if self.stall_timer is not None:
+            self.stall_timer.cancel()
+            self.stall_timer = None
 
     def data_received(self, data: bytes) -> None:
         """Take what came, unless it is a head without an end."""
