@@ -31,6 +31,7 @@ HEAVY = (
     "aiohttp",
     "daft",
     "langchain_core",
+    "loky",
     "mcp",
     "pyarrow",
     "pydantic_ai",

@@ -6,7 +6,7 @@ import pickle
 from typing import Any
 
 from contextwright.batch.arrow import Array, pa
-from contextwright.batch.engine import daft
+from contextwright.batch.cluster import daft
 from contextwright.batch.operation import Operation, operation_of, require_workers
 from contextwright.batch.rows import OUTPUT, transform
 from contextwright.context.recipe import Recipe

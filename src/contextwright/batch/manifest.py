@@ -152,16 +152,19 @@ def worked(
 
 
 def each(job: Job, pieces: list[Piece], runner: str, workers: int | None) -> Iterator[Record]:
-    """Yield the record of each piece as it is finished: here, or by an engine's workers."""
+    """Yield the record of each piece as it is finished: here, or by workers."""
     if not pieces:
         return iter(())
-    if runner == "local":
-        workers = min(workers or cores(), len(pieces))
-        if workers <= 1:
-            return (work(job, piece) for piece in pieces)
-    from contextwright.batch import engine
+    if runner != "local":
+        from contextwright.batch import cluster
 
-    return engine.each(job, pieces, runner, workers)
+        return cluster.each(job, pieces, runner, workers)
+    workers = min(workers or cores(), len(pieces))
+    if workers <= 1:
+        return (work(job, piece) for piece in pieces)
+    from contextwright.batch import pool
+
+    return pool.each(job, pieces, workers)
 
 
 def cores() -> int:

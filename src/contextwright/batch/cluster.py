@@ -1,12 +1,11 @@
-"""Workers on this machine's cores or on a Ray cluster, by Daft."""
+"""Workers on a Ray cluster, by Daft."""
 
 from __future__ import annotations
 
 import os
 import pickle
 import time
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
@@ -26,7 +25,7 @@ try:
 except ModuleNotFoundError as error:
     raise MissingExtra("cw batch", "batch") from error
 
-__all__ = ["each", "use"]
+__all__ = ["daft", "each"]
 
 
 class Worker:
@@ -57,8 +56,7 @@ def each(job: Job, pieces: list[Piece], runner: str, workers: int | None) -> Ite
     workers = use(runner, workers)
     worker: Any = daft.cls(Worker, max_concurrency=workers, use_process=True)
     frame: Any = daft.from_pydict({"piece": [pickle.dumps(piece) for piece in pieces]})  # pyright: ignore[reportUnknownMemberType]
-    if runner != "local":
-        frame = frame.into_partitions(min(workers, len(pieces)))
+    frame = frame.into_partitions(min(workers, len(pieces)))
     results = frame.select(worker(pickle.dumps(job)).run(frame["piece"]))
     try:
         with daft.execution_config_ctx(maintain_order=False):
@@ -86,34 +84,22 @@ def record_of(result: bytes) -> Record:
 
 
 def use(runner: str, workers: int | None) -> int:
-    """Choose Daft's runner for this process; return the number of workers.
+    """Choose a cluster for this process; return the number of workers.
 
     Raises:
-        UsageError: the process uses another runner already, which Daft cannot change.
+        UsageError: the process uses Daft without a cluster already, which Daft cannot change.
         MissingExtra: Ray is not installed.
     """
-    if runner == "local":
-        choose("native", daft.set_runner_native)
-        return workers or 1
     try:
         ray: Any = import_module("ray")
     except ModuleNotFoundError as error:
         raise MissingExtra("a Ray cluster", "ray") from error
     address = None if runner == "ray" else runner
-    choose("ray", partial(daft.set_runner_ray, address, noop_if_initialized=True))
-    return workers or max(int(ray.cluster_resources().get("CPU", 1)), 1)
-
-
-def choose(name: str, set_runner: Callable[[], object]) -> None:
-    """Set a runner unless it is set.
-
-    Raises:
-        UsageError: another one is set.
-    """
     try:
-        set_runner()
+        daft.set_runner_ray(address, noop_if_initialized=True)
     except DaftCoreException:
-        if daft.get_or_create_runner().name != name:
+        if daft.get_or_create_runner().name != "ray":
             raise UsageError(
                 "Daft has another runner in this process", hint="start a new one"
             ) from None
+    return workers or max(int(ray.cluster_resources().get("CPU", 1)), 1)
