@@ -1,6 +1,7 @@
 """Rules run on every history that needs them: a look that finds it in order must be right."""
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import product
 
 import pytest
@@ -150,3 +151,17 @@ def test_what_becomes_of_every_part() -> None:
             yield (role, name, len(rest)), written
 
     compare_digests("parts", outcomes())
+
+
+def test_what_is_written_of_every_part_without_repair() -> None:
+    """Also of parts that no message of their role may have."""
+
+    def outcomes() -> Iterator[tuple[object, object]]:
+        for role, name in product(ROLES, PARTS):
+            message = cw.Message(role, (cw.Text("This:"), PARTS[name], cw.Text("And this.")))
+            talk = cw.Conversation((CALL, message), (cw.Tool("look"),))
+            render = partial(cw.render, repair=False)
+            written = [result_of(render, talk, to, model=model) for to, model in TARGETS]
+            yield (role, name), written
+
+    compare_digests("unmended-parts", outcomes())

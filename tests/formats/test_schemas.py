@@ -217,6 +217,16 @@ OBJECTS = {
         ["allOf"],
     ),
     "no object at all": ({"type": "array", "items": {}}, {"type": "object"}, ["type"]),
+    "values, or none of some": (
+        {"type": "object", "enum": [{}], "not": {"required": ["a"]}, "title": "T"},
+        {"type": "object", "title": "T"},
+        ["enum", "not"],
+    ),
+    "one of several types": (
+        {"type": ["null", "object"], "properties": {}},
+        {"type": "object", "properties": {}},
+        [],
+    ),
 }
 
 

@@ -15,8 +15,8 @@ from contextwright.recall.packing import Packing, RecallHit, usual_price
 from contextwright.recall.passages import (
     MOST_CHARS,
     Excerpt,
-    passage_odds,
     is_long,
+    passage_odds,
     passages_of,
 )
 from samples.recall import LONG, ranked, talk

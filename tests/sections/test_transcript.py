@@ -97,6 +97,9 @@ def test_gry_27_media_of_the_question_and_of_what_it_answers() -> None:
         "user: look [Image x2] [Video] [YouTube] [Document] [REPLY TO THIS]",
     ]
     assert lines(said("", 3, PHOTO)) == ["user: [Image] [REPLY TO THIS]"]
+    broken = cw.Media("video", url="https://[youtube.com/x")
+    unknown = cw.Media("document", url="https://example.com/x")
+    assert lines(said("", 3, broken, unknown)) == ["user: [Video] [Attachment] [REPLY TO THIS]"]
 
 
 def test_gry_28_what_is_answered_from_beyond_the_block() -> None:

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import contextwright as cw
 from contextwright.models import ImageRule, find
 from contextwright.tokens import pricer
 from contextwright.tokens.count import count_pieces, count_text, counter
@@ -24,6 +25,7 @@ from contextwright.tokens.images import (
     png_size,
     webp_size,
 )
+from contextwright.tokens.media import pages
 from contextwright.tokens.pieces import message_pieces
 from contextwright.tokens.pieces.piece import media
 from golden_files import compare_digests
@@ -194,6 +196,39 @@ def test_sound_is_measured_in_seconds() -> None:
     audio = {"data": base64.b64encode(b"\x00" * 64_000).decode(), "format": "wav"}
     counted = count(chat_with({"type": "input_audio", "input_audio": audio}), "openai-chat")
     assert counted.places["messages[0]"] == 4 + 2 * find("gpt-4o").audio_per_second
+
+
+@pytest.mark.parametrize(
+    ("mime", "size", "seconds"),
+    [
+        ("video/mp4", 125_000, 1),
+        ("video/mp4", 125_001, 2),
+        ("audio/x-wav", 64_000, 2),
+        ("audio/mpeg", 64_000, 8),
+        ("audio/mpeg", 64_001, 9),
+    ],
+)
+def test_films_and_sounds_are_measured_in_seconds(mime: str, size: int, seconds: int) -> None:
+    data = base64.b64encode(bytes(size)).decode()
+    body = {"contents": [{"parts": [{"inlineData": {"mimeType": mime, "data": data}}]}]}
+    model = find("gemini-3.8-flash")
+    rate = model.video_per_second if mime.startswith("video") else model.audio_per_second
+    counted = cw.count(body, format="gemini", model=model.id)
+    assert counted.places["contents[0]"] == 1 + seconds * rate
+
+
+@pytest.mark.parametrize(
+    ("pdf", "number"),
+    [
+        (b"", 1),
+        (b"%PDF /Type /Pages /Type/Pages", 1),
+        (b"%PDF /Type /Pages" + b" /Type /Page x /Type/Page x" * 3, 6),
+        (bytes(199_999), 1),
+        (bytes(200_000), 2),
+    ],
+)
+def test_pages(pdf: bytes, number: int) -> None:
+    assert pages(pdf) == number
 
 
 # Bodies that nobody has checked.

@@ -45,11 +45,6 @@ class Run(Struct, frozen=True):
     action: Action
     reason: str
 
-    @property
-    def is_left_out(self) -> bool:
-        """Whether they were dropped for lack of room, not hidden."""
-        return self.action == "dropped" and self.reason not in UNSEEN
-
 
 class Span(Struct, frozen=True):
     """A range of indexes that a window keeps, and why."""

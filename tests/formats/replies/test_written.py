@@ -20,6 +20,7 @@ ANSWERS: dict[str, tuple[cw.messages.Part, ...]] = {
         cw.ToolCall("f", {}, "c2", raw='{"a": '),
     ),
     "a picture": (cw.Media("image", "image/png", "aGk="), cw.Text("There.")),
+    "a result": (cw.Text("Done."), cw.ToolResult("c1", "seen")),
     "a search": (cw.Opaque("gemini", {"executableCode": {"code": "1"}}, "[code] 1"),),
 }
 USAGE = Usage(input=100, output=20, cached=30, written=40, reasoning=5)

@@ -57,6 +57,18 @@ def test_what_a_writer_wrote_is_told_by_everybody(store: Store, place: str) -> N
     assert [(one.name, one.summary) for one in chat.summaries()] == [("small 100", summary)]
 
 
+def test_a_summary_of_what_stays_is_not_told(store: Store) -> None:
+    chat, writer = filled(store), Writer()
+    assert chat.summarise(WRITTEN, model=MODEL, summariser=writer) is not None
+    chat.pin(3)
+    context = chat.context(WRITTEN, model=MODEL)
+    assert said_of_gap(context) == ["[11 earlier messages are left out here]"]
+    reason = "the stored summary covers messages that are in the request"
+    assert cw.Change("loss.summary", "summary", reason) in context.changes
+    assert chat.context(with_writer(writer), model=MODEL).changes == context.changes
+    assert len(writer.asked) == 1
+
+
 def test_it_grows_by_what_came_since(store: Store) -> None:
     chat, writer = filled(store), Writer()
     chat.summarise(WRITTEN, model=MODEL, summariser=writer)
