@@ -236,7 +236,15 @@ def test_the_decoder_finds_the_end_that_a_scan_finds(
     [
         (
             b'{"a": [\n1,\n2,\n{"b": tru}]}',
-            "line 4: a[2].b: unexpected 'tru' at column 1 (expected a value)",
+            "line 4: a[2].b: unexpected 'tru' at column 7 (expected a value)",
+        ),
+        (
+            '\ufeff{"é": "è", "a": {"b": tru}}'.encode(),
+            "line 1: a.b: unexpected 'tru' at column 23 (expected a value)",
+        ),
+        (
+            b'{"a": "' + b"x" * 3 * 2**20 + b'",\n "b": "' + b"y" * 2**20 + b'", "c": tru}',
+            "line 2: c: unexpected 'tru' at column 1048592 (expected a value)",
         ),
         (b"{'a': 1}", "line 1: expected a key in double quotes (was it written whole?)"),
         (

@@ -71,10 +71,12 @@ PACKED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd", b"PK\x03\x0
 """The first bytes of gzip, bzip2, xz, Zstandard and zip."""
 
 
-def find_fault(data: bytes, *, depth: int, first_line: int = 1) -> ParseError | None:
+def find_fault(
+    data: bytes, *, depth: int, first_line: int = 1, first_column: int = 1
+) -> ParseError | None:
     """Return the first error in JSON text with line, path and hint; None if it is valid.
 
-    `depth` is the maximum nesting; `first_line` is the number of the text's first line.
+    `depth` is the maximum nesting; `first_line` and `first_column` are where the text begins.
     """
     reader = Reader(data, depth)
     try:
@@ -82,10 +84,16 @@ def find_fault(data: bytes, *, depth: int, first_line: int = 1) -> ParseError | 
     except Fault as fault:
         line = first_line + data.count(b"\n", 0, fault.offset)
         line_start = data.rfind(b"\n", 0, fault.offset) + 1
-        column = len(data[line_start : fault.offset].decode(errors="replace")) + 1
+        column = characters(data[line_start : fault.offset])
+        column += first_column if line_start == 0 else 1
         message = f"{fault} at column {column}"
         return ParseError(message, path=reader.path, line=line, hint=fault.hint)
     return None
+
+
+def characters(data: bytes) -> int:
+    """Return the number of characters in a text, of which some may be broken."""
+    return len(data.decode(errors="replace"))
 
 
 class Fault(Exception):

@@ -13,7 +13,8 @@ __all__ = ["file_of", "is_server", "server_url", "shown_address"]
 
 SERVER = re.compile(r"(postgres|postgresql)(\+\w+)?:", re.IGNORECASE)
 """Schemes of a server's URL; a driver suffix, as SQLAlchemy writes it, is ignored."""
-LOGIN = re.compile(r"^([A-Za-z][\w+.-]*:/*).*@", re.DOTALL)
+LOGIN = re.compile(r"^([^:]*:/*).*@", re.DOTALL)
+"""Whatever stands between the first colon and an @, also in a URL whose scheme is misspelled."""
 PASSWORD = re.compile(r"(?i)(pass\w*=)('[^']*'|[^\s&]*)")
 
 
@@ -28,7 +29,7 @@ def server_url(address: str) -> str:
 
 
 def shown_address(address: str) -> str:
-    """Return an address as errors quote it, without user and password."""
+    """Return an address as errors quote it, without a password."""
     return shown(PASSWORD.sub(r"\1…", LOGIN.sub(r"\1…@", address)))
 
 
