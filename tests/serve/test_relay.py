@@ -16,6 +16,10 @@ import pytest
 
 import contextwright as cw
 from contextwright.serve import GatewaySettings, Route
+from contextwright.serve.calls import read_call
+from contextwright.serve.relay import without_stand_ins
+from contextwright.text.json import encode_json
+from contextwright.wire.anthropic.types import UNSIGNED
 from providers.standin import KEY, Held, said, serving
 from serve.gateways import TOKEN, Running, running
 
@@ -345,3 +349,64 @@ def test_an_exposed_gateway_passes_nothing_that_asks_no_model() -> None:
                 headers = {"authorization": f"Bearer {key}"}
                 assert gateway.ask("/v1/embeddings", b"{}", headers).status == status
     assert server.seen == []
+
+
+ASKED = '{"role": "user",  "content": "Say \\u0022not-signed-by-anthropic\\u0022."}'
+THOUGHT = {"type": "thinking", "thinking": "Hm.", "signature": UNSIGNED}
+SIGNED = {"type": "thinking", "thinking": "Hm.", "signature": "c2lnbmVk"}
+TEXT = {"type": "text", "text": UNSIGNED}
+
+
+@pytest.mark.parametrize(
+    ("content", "kept", "places"),
+    [
+        ([THOUGHT, TEXT], [TEXT], [0]),
+        ([THOUGHT, SIGNED, THOUGHT, TEXT], [SIGNED, TEXT], [0, 2]),
+        ([THOUGHT], None, [0]),
+        ([SIGNED, TEXT], [SIGNED, TEXT], []),
+        (UNSIGNED, UNSIGNED, []),
+        ([UNSIGNED, None, {"signature": UNSIGNED}], [UNSIGNED, None, {"signature": UNSIGNED}], []),
+    ],
+)
+def test_only_thinking_with_the_stand_in_is_left_out(
+    content: Any, kept: Any, places: list[int]
+) -> None:
+    def body_of(content: Any) -> bytes:
+        turn = {"role": "assistant", "content": content}
+        turns = [ASKED, *([] if content is None else [encode_json(turn).decode()]), ASKED]
+        return f'{{ "model":"m", "messages": [{",".join(turns)}] }}\n'.encode()
+
+    call = read_call("anthropic", "generate", body_of(content), {"content-encoding": "gzip"})
+    sent = without_stand_ins(call)
+    assert [change.path for change in sent.changes] == [
+        f"messages[1].content[{place}]" for place in places
+    ]
+    assert (sent.body, sent.sent) == (body_of(kept), body_of(kept))
+    assert (sent is call) is not bool(places)
+    assert ("content-encoding" in sent.headers) is not bool(places)
+
+
+def test_a_client_may_change_to_claude_in_the_middle(tmp_path: Path) -> None:
+    """It sends thinking of the other model along, which Claude would refuse."""
+    thought = said(cw.Thinking("Hm."), "Hello")
+    with cw.Store(tmp_path / "store.db", sync="fast") as store, serving(thought) as server:
+        routes = (
+            Route("claude-*", "anthropic", base_url=server.base_url("anthropic")),
+            Route("*", "openrouter", base_url=server.base_url("openai-chat"), key_variable="K"),
+        )
+        with running(GatewaySettings(routes), environment={"K": KEY}, store=store) as gateway:
+            asked = {"max_tokens": 100, "messages": [{"role": "user", "content": "Hi"}]}
+            first = gateway.generate("anthropic", {**asked, "model": "gpt-4o"}, model="gpt-4o")
+            turn = {"role": "assistant", "content": first.json["content"]}
+            assert turn["content"][0]["signature"] == UNSIGNED
+            messages = [*asked["messages"], turn, {"role": "user", "content": "Go on"}]
+            body = {**asked, "messages": messages, "model": "claude-sonnet-5-5"}
+            answer = gateway.generate("anthropic", body, model=body["model"], key=KEY)
+        second, _ = store.requests()
+    assert (answer.status, server.refused) == (200, [])
+    assert answer.headers["x-contextwright-changes"] == "1; loss.thinking"
+    assert server.bodies[-1]["messages"][1]["content"] == turn["content"][1:]
+    assert (second.mode, [one.code for one in second.changes]) == (
+        "pass-through",
+        ["loss.thinking"],
+    )

@@ -67,7 +67,7 @@ from contextwright.serve.reading import Readings, with_whole_answers
 from contextwright.serve.recording.passage import Passage
 from contextwright.serve.recording.recorder import Recorder, record_of
 from contextwright.serve.recording.spans import RequestSpans
-from contextwright.serve.relay import relay
+from contextwright.serve.relay import relay, without_stand_ins
 from contextwright.serve.sessions import session_of
 from contextwright.serve.settings import ECHO, GatewaySettings, Route
 from contextwright.serve.translate import answer, as_client_reads, count_tokens, cross
@@ -282,6 +282,8 @@ class Gateway:
         shown = keys_in(call.headers, call.query)
         given = shown[0] if shown else ""
         key = self.keys.own_key(route, call.format, shown)
+        if route.is_open(call.format):
+            call = without_stand_ins(call)
         if call.action == "count":
             if route.is_open(call.format):
                 work = relay(call, route.host(call.format), self.client, key)

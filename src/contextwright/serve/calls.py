@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from contextwright.errors import ParseError
+from contextwright.messages.changes import Change
 from contextwright.serve.reading import read_fields
 from contextwright.text.json import decode_json
 
@@ -69,6 +70,8 @@ class Call(Struct, frozen=True):
     sent: bytes = b""
     """The body as the client sent it: perhaps compressed."""
     method: str = "POST"
+    changes: tuple[Change, ...] = ()
+    """What the gateway left out of it."""
 
     @property
     def wants_list(self) -> bool:

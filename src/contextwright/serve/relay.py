@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping
+from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
+from msgspec.structs import replace
+
 from contextwright.errors import ProviderError
+from contextwright.messages.changes import Change
 from contextwright.providers.hosts import Host, headers_for
 from contextwright.providers.http import HttpClient, HttpResponse
-from contextwright.serve.calls import KEY_HEADERS, UPLOADS, Call
+from contextwright.serve.calls import KEY_HEADERS, UPLOADS, Call, value_of
 from contextwright.serve.http.stream import BrokenOff, StreamedAnswer
+from contextwright.serve.reading import decode_turns, read_fields
+from contextwright.serve.translate import CHANGES_HEADER, named
+from contextwright.text.json import encode_json
+from contextwright.wire.anthropic.types import UNSIGNED
+from contextwright.wire.values import is_list, is_object
 
-__all__ = ["relay"]
+__all__ = ["relay", "without_stand_ins"]
 
 HOP_BY_HOP = frozenset(
     "connection keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer "
@@ -21,6 +30,8 @@ HOP_BY_HOP = frozenset(
 
 FINAL = range(200, 600)
 """Statuses of answers."""
+STAND_IN = UNSIGNED.encode()
+REFUSED = "written by another model: Claude refuses thinking without a signature of its own"
 
 
 async def relay(call: Call, host: Host, client: HttpClient, key: str | None) -> StreamedAnswer:
@@ -41,6 +52,8 @@ async def relay(call: Call, host: Host, client: HttpClient, key: str | None) -> 
     kept = [pair for pair in upstream.headers.items() if pair[0].lower() not in dropped]
     answer = StreamedAnswer(chunks(upstream, host), upstream.status, kept)
     answer.held.callback(upstream.close)
+    if call.changes:
+        answer.headers[CHANGES_HEADER] = named(call.changes)
     return answer
 
 
@@ -84,3 +97,49 @@ def of_connection(headers: Mapping[str, str]) -> set[str]:
     """Return the names of the headers that go no further than a connection."""
     named = headers.get("connection", "").lower().split(",")
     return {*HOP_BY_HOP, *map(str.strip, named)}
+
+
+def without_stand_ins(call: Call) -> Call:
+    """Return a request without thinking that bears the gateway's stand-in for a signature.
+
+    A client has it from a translated answer, and sends it on when it changes to Claude in the
+    middle of a conversation. Claude would refuse this request and every later one. Such blocks are
+    the gateway's own; all other turns keep their bytes.
+    """
+    if call.format != "anthropic" or STAND_IN not in call.body:
+        return call
+    turns = value_of(call.fields, "messages")
+    if not is_list(turns):
+        return call
+    kept: list[bytes] = []
+    changes: list[Change] = []
+    for index, raw in enumerate(decode_turns(call.fields["messages"])):
+        turn, places = turns[index], stand_ins_in(turns[index])
+        changes += [
+            Change("loss.thinking", f"messages[{index}].content[{place}]", REFUSED)
+            for place in places
+        ]
+        if not places:
+            kept.append(bytes(raw))
+        elif len(places) < len(turn["content"]):  # a turn without content would be refused
+            blocks = [block for at, block in enumerate(turn["content"]) if at not in places]
+            kept.append(encode_json({**turn, "content": blocks}))
+    if not changes:
+        return call
+    body = call.body.replace(bytes(call.fields["messages"]), b"[%b]" % b",".join(kept), 1)
+    headers = {name: value for name, value in call.headers.items() if name != "content-encoding"}
+    fields = read_fields(body)
+    return replace(
+        call, body=body, sent=body, fields=fields, headers=headers, changes=tuple(changes)
+    )
+
+
+def stand_ins_in(turn: Any) -> list[int]:
+    """Return the places of the blocks of a turn that bear the stand-in."""
+    blocks = turn.get("content") if is_object(turn) else None
+    return [
+        place
+        for place, block in enumerate(blocks if is_list(blocks) else ())
+        if is_object(block)
+        and (block.get("type"), block.get("signature")) == ("thinking", UNSIGNED)
+    ]

@@ -41,7 +41,15 @@ from contextwright.serve.http.stream import BrokenOff, StreamedAnswer
 from contextwright.serve.settings import ECHO, Route
 from contextwright.text.json import decode_object, encode_json
 
-__all__ = ["Crossing", "answer", "as_client_reads", "count_tokens", "cross"]
+__all__ = [
+    "CHANGES_HEADER",
+    "Crossing",
+    "answer",
+    "as_client_reads",
+    "count_tokens",
+    "cross",
+    "named",
+]
 
 CHANGES_HEADER = "x-contextwright-changes"
 MAX_CODES = 20

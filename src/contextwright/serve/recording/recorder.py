@@ -269,4 +269,5 @@ def record_of(call: Call, route: Route) -> RecordedRequest:
         model=call.model,
         sent_model=route.send_as or call.model,
         streams=call.streams,
+        changes=call.changes,
     )
