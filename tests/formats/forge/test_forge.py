@@ -153,6 +153,12 @@ BODY = {
             id="FRG-13 entities",
         ),
         pytest.param(
+            "<tool><tool_name>w</tool_name><arguments>"
+            "<a>&#0;&#1;&#xd7ff;&#xdfff;&#xe000;&#x10ffff;</a></arguments></tool>",
+            [call("w", a="&#0;\x01\ud7ff&#xdfff;\ue000\U0010ffff")],
+            id="FRG-13 the first and the last characters",
+        ),
+        pytest.param(
             "[No results were found, so I will try another search]\n\nStill looking.",
             [
                 thought("No results were found, so I will try another search"),

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import apsw
 import pytest
 
 import contextwright as cw
@@ -250,6 +251,18 @@ def test_a_damaged_file_is_reported(tmp_path: Path, first: int) -> None:
     assert any("damaged" in one.problem for one in findings) or first > 3
 
 
+def test_a_row_without_its_parent_is_reported(tmp_path: Path) -> None:
+    with filled(str(tmp_path / "store.db")) as store:
+        [number] = store.engine.read(lambda one: one.rows("SELECT max(number) FROM conversations"))
+    apart = apsw.Connection(str(tmp_path / "store.db"))
+    apart.execute("PRAGMA foreign_keys = OFF")
+    apart.execute("DELETE FROM conversations WHERE number = ?", number)
+    apart.close()
+    with cw.Store(tmp_path / "store.db") as store:
+        problems = [one.problem for one in examine(store.engine).findings]
+    assert problems == ["a row of heads belongs to none of conversations"]
+
+
 # --- backup --------------------------------------------------------------------------------------
 
 WRITER = """
@@ -293,11 +306,14 @@ def test_a_backup_while_another_process_writes(tmp_path: Path) -> None:
 def test_a_backup_that_fails_leaves_nothing(tmp_path: Path) -> None:
     file = str(tmp_path / "store.db")
     filled(file).close()
-    with pytest.raises(cw.errors.StoreError, match="cannot write"):
-        back_up(file, str(tmp_path / "missing" / "copy.db"))
+    (tmp_path / "taken").mkdir()
+    for target in (tmp_path / "missing" / "copy.db", tmp_path / "taken"):
+        with pytest.raises(cw.errors.StoreError, match="cannot write"):
+            back_up(file, str(target))
     (tmp_path / "text").write_text("no database at all" * 100)
     with pytest.raises(cw.errors.StoreError, match="cannot copy"):
         back_up(str(tmp_path / "text"), str(tmp_path / "copy.db"))
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["store.db", "text"]
+    names = {path.name for path in tmp_path.iterdir()} - {"store.db-shm", "store.db-wal"}
+    assert names == {"store.db", "taken", "text"}
     (tmp_path / "store.db.repair-1.backup").touch()
     assert free_name(file, "repair") == f"{file}.repair-2.backup"

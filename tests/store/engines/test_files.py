@@ -46,20 +46,6 @@ def test_only_the_owner_may_read_a_store_and_its_backups(tmp_path: Path) -> None
     assert mode_of(file) == 0o640, "what the owner chose stays"
 
 
-def test_a_backup_that_fails_leaves_nothing(tmp_path: Path) -> None:
-    from contextwright.store.engines.backup import back_up
-
-    file = tmp_path / "store.db"
-    with Store(file) as store:
-        store.conversation("a").add(cw.user("x"))
-        (tmp_path / "taken").mkdir()
-        before = sorted(tmp_path.rglob("*"))
-        for name in ("taken", "nowhere/copy.db"):
-            with pytest.raises(StoreError, match="cannot write .* may you write there"):
-                back_up(str(file), str(tmp_path / name))
-        assert sorted(tmp_path.rglob("*")) == before
-
-
 READ = """
 import os, sys
 import contextwright as cw
