@@ -206,6 +206,15 @@ def test_names_of_formats_are_a_type() -> None:
     assert get_args(formats.FormatName) == formats.NAMES
 
 
+@pytest.mark.parametrize("role", ["boss", "", None, ["user"], 3])
+@pytest.mark.parametrize("format", formats.NAMES)
+def test_a_role_that_is_none_reaches_no_request(role: Any, format: str) -> None:
+    messages = [cw.user("x"), cw.Message(role, (cw.Text("y"),))]
+    for write in (cw.render, cw.Recipe(budget=900).build):
+        with pytest.raises(cw.UsageError, match=r"messages\[1\]\.role: "):
+            write(messages, format=format, model="gpt-4o")
+
+
 @pytest.mark.parametrize(
     "wrong",
     [{"kind": "foo"}, {"author": 3}, {"sent_at": 3}, {"meta": 3}, {"turn": "x"}, {"pinned": 1}],

@@ -1,6 +1,7 @@
 """Each of the five systems has one public place, with the names its document uses."""
 
 from importlib import import_module
+from typing import Any
 
 import pytest
 
@@ -103,6 +104,7 @@ def test_gryag_takes_settings_that_are_not_text(on: bool | int | str) -> None:
     ],
 )
 def test_gryag_refuses_other_settings_in_words(name: str, value: object) -> None:
-    settings = {"ENABLE_SYSTEM_CONTEXT_BLOCK": True, name: value}
-    with pytest.raises(cw.UsageError, match=f"{name} is not"):
-        gryag.recipe("", settings)  # pyright: ignore[reportArgumentType]
+    for is_on in (True, False):
+        settings: Any = {"ENABLE_SYSTEM_CONTEXT_BLOCK": is_on, name: value}
+        with pytest.raises(cw.UsageError, match=f"{name} is not"):
+            gryag.recipe("", settings)

@@ -24,7 +24,7 @@ from contextwright.formats.rules.surrogates import without_halves
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Message
-from contextwright.messages.validation import naming_faults
+from contextwright.messages.validation import naming_faults, require_roles
 from contextwright.models import Model, as_model
 from contextwright.text.json import encode_json
 from contextwright.tokens.count import Calibration, Count, count_pieces, count_text
@@ -89,6 +89,7 @@ def written(
     facts, invented = model_for(conversation, target, model)
     mended: tuple[Change, ...] = ()
     with naming_faults(conversation):
+        require_roles(conversation.messages)
         try:
             rendered = target.render(conversation, facts, chosen)
             encoded = encode(rendered.payload)

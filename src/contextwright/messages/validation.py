@@ -6,7 +6,8 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
-from typing import Any
+from operator import attrgetter
+from typing import Any, get_args
 from uuid import UUID
 
 import msgspec
@@ -14,12 +15,14 @@ from msgspec import Struct
 
 from contextwright.errors import ContextwrightError, UsageError, in_one_line, require
 from contextwright.messages.conversation import Conversation, Settings
-from contextwright.messages.message import Message
+from contextwright.messages.message import Message, Role
 from contextwright.text.fields import require_struct
 from contextwright.text.json import convert
 
-__all__ = ["naming_faults", "naming_faults_of", "refuse", "refuse_faults"]
+__all__ = ["naming_faults", "naming_faults_of", "refuse", "refuse_faults", "require_roles"]
 
+ROLES = frozenset(get_args(Role))
+role_of = attrgetter("role")
 NO_SETTINGS = Conversation(()).settings
 UNEXPECTED = (
     ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError
@@ -74,6 +77,15 @@ def refuse_faults(messages: Sequence[Message], error: Exception | None = None) -
     require(messages, tuple | list, "messages")
     for index, message in enumerate(messages):
         refuse(message, Message, f"messages[{index}]", error)
+
+
+def require_roles(messages: Sequence[Message]) -> None:
+    """Raise for a message with an unknown role, because nothing else would fail: it would be sent.
+
+    Call it within `naming_faults`, which names a role that is not even text.
+    """
+    if not ROLES.issuperset(map(role_of, messages)):
+        refuse_faults(messages)
 
 
 def refuse(value: Any, kind: Any, path: str, error: Exception | None) -> None:

@@ -55,12 +55,12 @@ def recipe(persona: str = "", settings: Mapping[str, Setting] | None = None) -> 
     ]
     if not switches.switch("ENABLE_MULTI_LEVEL_CONTEXT", default=True):
         sections = [section for section in sections if not isinstance(section, LEVELS)]
-    if not switches.switch("ENABLE_SYSTEM_CONTEXT_BLOCK", default=False):
-        return replace(found, system=tuple(sections))
     block = Transcript(
         switches.number("SYSTEM_CONTEXT_BLOCK_MAX_MESSAGES", default=60),
         switches.switch("SYSTEM_CONTEXT_BLOCK_INCLUDE_META", default=True),
     )
+    if not switches.switch("ENABLE_SYSTEM_CONTEXT_BLOCK", default=False):
+        return replace(found, system=tuple(sections))
     return replace(
         found,
         system=(*sections, block),

@@ -9,6 +9,7 @@ from contextwright.errors import require
 from contextwright.messages.conversation import require_messages
 from contextwright.messages.message import Message
 from contextwright.messages.parts import Media, Text, ToolCall, ToolResult
+from contextwright.messages.validation import require_roles
 from contextwright.windows.exchanges import Exchanges, Holder
 from contextwright.windows.ruler import ends_of
 
@@ -137,6 +138,7 @@ class Log:
         require(messages, Iterable, "messages")
         added = messages if isinstance(messages, (list, tuple)) else list(messages)
         require_messages(added)
+        require_roles(added)
         self.messages += added
         questions, plain, holders = self.questions, self.plain, list[Holder]()
         for index, message in enumerate(added, start):
