@@ -257,6 +257,6 @@ def state_of(
         return "failed", reply.error.kind
     if not outcome.whole or (reply is not None and reply.finish == "interrupted"):
         return "interrupted", ""
-    if body == b"":  # a status that promises an answer, or 204, which says that there is none
+    if reply is None and body is not None:  # bytes that nobody can read, or none, as with 204
         return "failed", "server"
     return "answered", ""
