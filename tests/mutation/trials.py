@@ -51,7 +51,7 @@ class Trials:
         self.functions = [one for one in functions if is_in_package(one.__code__)]
         # What was computed on import was computed without the fault.
         known = [one for one in gc.get_objects() if isinstance(one, CACHE)]
-        self.caches = [one for one in known if one.__module__.startswith("contextwright")]
+        self.caches = [one for one in known if isinstance(one.__wrapped__, FunctionType)]
         gc.freeze()  # a fork copies what its collector touches
         for number, (mutant, names) in self.chosen.items():
             items = [by_name[name] for name in names if name in by_name]
@@ -104,7 +104,8 @@ class Trials:
                 return False  # which a function keeps
             function.__code__ = code
         for one in self.caches:
-            one.cache_clear()
+            if one.__wrapped__.__code__.co_filename == path:
+                one.cache_clear()  # all would load tokenizers again, whose threads a fork lacks
         return bool(found)
 
 

@@ -323,6 +323,10 @@ REFUSED = {
         [user({"inline_data": {}, "inlineData": {}})],
         "[0].parts[0].inline_data",
     ),
+    "both spellings now": (
+        {"history": [], "userParts": [{"inline_data": {}, "inlineData": {}}]},
+        "userParts[0].inline_data",
+    ),
 }
 
 
@@ -368,6 +372,10 @@ def test_gry_55_the_bot_s_own_guess() -> None:
     assert estimate_text("abcd" * 10) == 10
     assert estimate_text("слово word and more") == 4
     assert estimate_text("{}[]();," * 7) == 16
+    # Symbols count above a fifth of a text, Cyrillic above half of its letters.
+    rates = {"a" * 80 + "!" * 20: 25, "a" * 79 + "!" * 21: 28}
+    rates |= {"ж" * 50 + "a" * 50: 22, "ж" * 51 + "a" * 49: 20}
+    assert {text: estimate_text(text) for text in rates} == rates
     assert estimate(cw.user(["abcd", cw.Media("image", "image/png", PNG)])) == 251
     costs = [
         estimate(cw.user([cw.Media(kind, url="https://example.com/a")]))

@@ -1,0 +1,43 @@
+"""Names that one of two people calls the other."""
+
+import pytest
+
+import contextwright as cw
+from contextwright.recall.aliases import with_aliases
+from contextwright.recall.questions import question_of
+from samples.recall import ANNA, BORIS, found_of, outline_of
+
+
+@pytest.mark.parametrize(
+    ("calls", "others", "rest", "called"),
+    [
+        (5, 0, 0, True),
+        (4, 0, 0, False),
+        (4, 1, 0, True),
+        (4, 2, 0, False),
+        (8, 2, 0, True),
+        (7, 2, 0, False),
+        (5, 0, 120, True),
+        (5, 0, 121, False),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("people", [(ANNA, BORIS), (BORIS, ANNA)])
+def test_when_a_name_is_the_other_s(
+    people: tuple[cw.Author, cw.Author], calls: int, others: int, rest: int, called: bool
+) -> None:
+    """Said five times, mostly by one person, and in at least 4 % of what that person says."""
+    caller, other = people
+    messages = [
+        *[cw.user("Bobby, come.", author=caller)] * calls,
+        *[cw.user("Bobby?", author=other)] * others,
+        *[cw.user("The rain is back.", author=caller)] * rest,
+        *[cw.user("I hate it.", author=other)] * 9,
+    ]
+    question = question_of("What does Bobby hate?", ("Anna", "Boris"))
+    found = found_of(question, messages)
+    learnt, left = with_aliases(question, found, outline_of(messages))
+    assert learnt.speakers == ({other.name} if called else frozenset())
+    weights = {one.term: one.weight for one in left}
+    expected = {one.term: 0.0 if called and one.term == "bobbi" else one.weight for one in found}
+    assert weights == expected
