@@ -219,6 +219,16 @@ def test_a_person_is_erased_in_one_tenant(store: cw.Store) -> None:
     assert SECRET in str([*other.read()])
 
 
+def test_a_memory_that_cannot_be_read_may_be_about_anybody(store: cw.Store) -> None:
+    for text in ("Likes tea with Olena", "Likes tea"):
+        store.remember(text)
+    spoil = "UPDATE memories SET body = replace(body, '{', '[')"
+    store.engine.write_alone(lambda connection: connection.run(spoil))
+    assert store.erase_person("Olena").memories == 1
+    left = store.engine.read(lambda connection: connection.rows("SELECT body FROM memories"))
+    assert ["Olena" in body for (body,) in left] == [False]
+
+
 def test_what_is_old_goes(store: cw.Store) -> None:
     chat = store.conversation("old")
     chat.add([cw.user("Then", sent_at="2025-12-31T10:00:00Z")])

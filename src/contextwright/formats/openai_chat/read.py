@@ -272,7 +272,7 @@ def result_of(
         reader.repair("repair.content", place, "a list of data; sent as JSON text")
         content = data_text(given, place, reader)
     elif isinstance(given, list):
-        pieces = tuple(pieces_of(cast("list[Any]", given), place, reader))
+        pieces = tuple(pieces_of(cast("list[str | dict[str, Any]]", given), place, reader))
         one = pieces[0] if len(pieces) == 1 else None
         content = one.text if type(one) is Text and not one.extra else pieces or ""
     elif given is None:
@@ -309,21 +309,19 @@ def data_text(value: Any, path: str, reader: Reader) -> str:
         return ""
 
 
-def pieces_of(content: list[Any], path: str, reader: Reader) -> Iterator[Text | Media | Opaque]:
+def pieces_of(
+    content: list[str | dict[str, Any]], path: str, reader: Reader
+) -> Iterator[Text | Media | Opaque]:
     """Read the parts of a result; thinking and calls inside it become `Opaque`."""
     for index, piece in enumerate(content):
         place = f"{path}[{index}]"
-        if isinstance(piece, dict) and piece.get("type") in NO_PIECES:  # pyright: ignore
-            yield Opaque(reader.format, cast("dict[str, Any]", piece))
-            continue
-        if isinstance(piece, dict):
-            part = part_of(cast("dict[str, Any]", piece), place, reader, None)
-            yield cast("Text | Media | Opaque", part)
-        elif isinstance(piece, str):
+        if isinstance(piece, str):
             reader.repair("repair.content", place, "a bare string among parts")
             yield Text(piece)
+        elif piece.get("type") in NO_PIECES:
+            yield Opaque(reader.format, piece)
         else:
-            reader.fault(place, f"must be an object, not {shown(piece)}")
+            yield cast("Text | Media | Opaque", part_of(piece, place, reader, None))
 
 
 NO_PIECES = ("thinking", "tool_use", "tool_result")
