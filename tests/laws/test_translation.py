@@ -45,6 +45,7 @@ ONE_PART = re.compile(r"messages\[(\d+)\]\.parts\[(\d+)\]")
 KINDS: dict[str, type[Any]] = {
     "invent.id": cw.ToolCall,
     "invent.result": cw.ToolCall,
+    "invent.signature": cw.ToolCall,
     "loss.call": cw.ToolCall,
     "loss.media": cw.Media,
     "loss.opaque": cw.Opaque,

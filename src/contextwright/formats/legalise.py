@@ -15,7 +15,9 @@ from msgspec import Struct
 from contextwright.formats.base import Options
 from contextwright.formats.rules import (
     RULES,
+    Draft,
     OpenCalls,
+    Place,
     Rule,
     Speakers,
     apply_rules,
@@ -52,17 +54,22 @@ class Legal(Struct, frozen=True):
     messages: Sequence[Message]
     target: Target
     changes: list[Change]
-    origins: Sequence[int]
-    """The index of each message in the input; an invented message has its neighbour's index."""
+    places: Sequence[Place] | None
+    """Where each message stood in the input; None if no rule ran, so that all stand there still."""
+
+    def placed(self) -> Draft:
+        """Return the messages, and where they stood in the input."""
+        places = map(Place, range(len(self.messages))) if self.places is None else self.places
+        return list(zip(places, self.messages, strict=True))
 
     def turn_origins(self, places: Sequence[int]) -> tuple[int, ...]:
         """Return the index of the input message that each turn of a payload begins with.
 
         `places` has the index of the legal message that each turn begins with.
         """
-        if isinstance(self.origins, range):  # no rule ran
+        if self.places is None:
             return tuple(places)
-        return tuple([self.origins[place] for place in places])
+        return tuple([self.places[place].origin for place in places])
 
 
 def legalise(
@@ -82,7 +89,7 @@ def legalise(
         needed, enveloped = needed_rules(messages, target, rules)
     envelope = envelope_changes(messages, target) if enveloped else []
     if not needed:
-        return Legal(messages, target, envelope, range(len(messages)))
+        return Legal(messages, target, envelope, None)
     if needed is rules:  # where only some are needed, all names fit
         called = [call.name for message in messages for call in message.calls]
         fits, may_stay = traits.tool_names.fits, (traits.call_names or traits.tool_names).fits
@@ -90,8 +97,8 @@ def legalise(
         names = respelled([*tools, *called], traits.tool_names)
         target = Target(traits, model, options, same_format, conversation.reply_tools, names)
     draft, changes = apply_rules(messages, target, needed)
-    origins = [place.origin for place, _ in draft]
-    return Legal(messages_of(draft), target, [*changes, *envelope], origins)
+    places = [place for place, _ in draft]
+    return Legal(messages_of(draft), target, [*changes, *envelope], places)
 
 
 def envelope_changes(messages: Sequence[Message], target: Target) -> list[Change]:

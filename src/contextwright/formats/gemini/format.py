@@ -29,6 +29,7 @@ from contextwright.formats.legalise import legalise
 from contextwright.formats.media import is_sound, is_web_address
 from contextwright.formats.openai_chat.rules import without_system
 from contextwright.formats.reader import Reader, misshapen
+from contextwright.formats.rules import path_in
 from contextwright.formats.target import Spelling, Target, Traits
 from contextwright.formats.tools import respelled_choice
 from contextwright.messages.changes import Change
@@ -278,9 +279,9 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
     writer = Writer(target, signs_from=first_to_sign(legal.messages, target))
     writer.write(legal.messages)
     reason = "no Gemini model signed this call; using the documented placeholder"
-    for index, part in writer.stood_in:
-        path = f"messages[{legal.origins[index]}].parts[{part}]"
-        changes.append(Change("invent.signature", path, reason))
+    draft = legal.placed() if writer.stood_in else []
+    for at in writer.stood_in:
+        changes.append(Change("invent.signature", path_in(draft, at), reason))
     body: Object = {}
     if writer.system:
         body["systemInstruction"] = writer.system

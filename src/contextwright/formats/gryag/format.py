@@ -43,7 +43,6 @@ from contextwright.formats.openai_chat.rules import without_system
 from contextwright.formats.reader import Reader, misshapen
 from contextwright.formats.rules import (
     Draft,
-    Place,
     Rule,
     Ruled,
     end_with_user,
@@ -272,8 +271,7 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
         prepared = without_system(prepared, model, noted)
     legal = legalise(prepared, GRYAG_TRAITS, model, options, rules)
     target = legal.target
-    draft: Draft = list(zip(map(Place, legal.origins), legal.messages, strict=True))
-    draft, quoted = quote_metadata(draft, target)
+    draft, quoted = quote_metadata(legal.placed(), target)
     messages = messages_of(draft)
     changes = [*noted, *legal.changes, *quoted]
     if options.legacy_meta:

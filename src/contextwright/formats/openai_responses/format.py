@@ -44,7 +44,7 @@ from contextwright.formats.openai_responses.tools import (
 )
 from contextwright.formats.openai_responses.write import Writer, is_plain
 from contextwright.formats.reader import Reader, misshapen
-from contextwright.formats.rules import START
+from contextwright.formats.rules import START, path_to
 from contextwright.formats.target import Spelling, Traits
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation, Settings, ToolChoice
@@ -236,7 +236,7 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
     body: dict[str, Any] = {"model": model.id}
     body.update(settings_wire(conversation, target, changes))
     stateless = body.get("store") is False
-    writer = Writer(target, changes, path_in(conversation, legal), stateless=stateless)
+    writer = Writer(target, changes, path_in(legal), stateless=stateless)
     writer.write(legal.messages, whole=options.repair and not stored)
     if writer.instructions:
         body["instructions"] = "\n\n".join(writer.instructions)
@@ -264,20 +264,18 @@ def has_items(conversation: Conversation) -> bool:
     )
 
 
-def path_in(conversation: Conversation, legal: Legal) -> Callable[[Part], str]:
+def path_in(legal: Legal) -> Callable[[Part], str]:
     """Return a function that finds the path of a part; positions are indexed on first use.
 
-    For a part that a rule replaced it returns the path of the message.
+    For a part that a rule added it returns the path of one beside it.
     """
     paths: dict[int, str] = {}
 
     def path_of(part: Part) -> str:
         if not paths:
-            for place, message in zip(legal.origins, legal.messages, strict=True):
-                paths.update({id(one): f"messages[{place}]" for one in message.parts})
-            for place, message in enumerate(conversation.messages):
+            for place, message in legal.placed():
                 for index, one in enumerate(message.parts):
-                    paths[id(one)] = f"messages[{place}].parts[{index}]"
+                    paths[id(one)] = path_to(place, index)
         return paths.get(id(part), "messages")
 
     return path_of

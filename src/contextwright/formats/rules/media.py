@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextwright.formats.media import is_mislabelled, sniffed_mime
 from contextwright.formats.rules.draft import (
     Draft,
+    Place,
     Ruled,
     clean_name,
     path_to,
@@ -41,6 +42,7 @@ def place_media(draft: Draft, target: Target) -> Ruled:
             placed.append((place, message))
             continue
         moved: list[Media] = []
+        sources: list[int] = []
         parts: list[Part] = []
         for index, part in enumerate(message.parts):
             path = path_to(place, index)
@@ -50,9 +52,11 @@ def place_media(draft: Draft, target: Target) -> Ruled:
                 parts.append(media_in_result(part, target, path, moved, changes))
             else:
                 parts.append(part)
+            sources.extend([index] * (len(moved) - len(sources)))
         placed.append((place, rewritten(message, parts)))
         if moved:
             note = Text(f"[media of the {message.role} message above]")
+            place = Place(place.origin, tuple(map(place.part, (sources[0], *sources))))
             waiting.append((place, Message("user", (note, *moved))))
     return [*placed, *waiting], changes
 

@@ -9,10 +9,9 @@ from contextwright.formats.rules.draft import (
     Placed,
     Ruled,
     clean_name,
-    messages_of,
+    keeping,
     path_to,
     replace,
-    rewritten,
 )
 from contextwright.formats.rules.foreign import own_extra, travelling
 from contextwright.formats.rules.turns import joined
@@ -70,7 +69,7 @@ def name_speakers(draft: Draft, target: Target) -> Ruled:
             label = labels[author]
             if label not in names:
                 if prefix:
-                    placed = (place, prefixed(message, prefixes[label]))
+                    placed = prefixed(placed, prefixes[label])
             elif names[label] != author.label:
                 placed = (place, replace(message, author=Author(name=names[label])))
         spelled.append(placed)
@@ -120,21 +119,22 @@ def author_changes(
     return changes
 
 
-def prefixed(message: Message, name: str) -> Message:
+def prefixed(placed: Placed, name: str) -> Placed:
     """Return the message with its author's name before its first text only."""
+    place, message = placed
     first = message.parts[0] if len(message.parts) == 1 else None
     if type(first) is Text:
         text = Text(f"{name}: {first.text}", first.extra)
-        return replace(message, parts=(text,), author=None)
-    parts = list(message.parts)
-    for index, part in enumerate(parts):
+        return place, replace(message, parts=(text,), author=None)
+    parts = [*enumerate(message.parts)]
+    for index, part in parts:
         if type(part) is Text:
-            parts[index] = Text(f"{name}: {part.text}", part.extra)
+            parts[index] = (index, Text(f"{name}: {part.text}", part.extra))
             break
     else:
-        results = sum(isinstance(part, ToolResult) for part in parts)
-        parts.insert(results, Text(f"{name}:"))
-    return replace(message, parts=tuple(parts), author=None)
+        results = sum(isinstance(part, ToolResult) for part in message.parts)
+        parts.insert(results, (0, Text(f"{name}:")))
+    return keeping((place, replace(message, author=None)), parts)
 
 
 def place_system(draft: Draft, target: Target) -> Ruled:
@@ -175,34 +175,35 @@ def system_notes(waiting: Draft, target: Target, changes: list[Change], behind: 
                 changes.append(Change("repair.system", path_to(place), "moved after the user turn"))
         if target.same_format:
             return waiting
-        return [(waiting[0][0], joined(messages_of(waiting)))]
+        return [joined(waiting)]
     notes: Draft = []
     for place, message in waiting:
         reason = f"{target.model.id} takes no system message here; sent as a marked user note"
         changes.append(Change("repair.system", path_to(place), reason))
         note = replace(message, role="user", author=None)
         note = own_extra(note, "user", target, path_to(place), changes)
-        parts: list[Part] = []
+        parts: list[tuple[int, Part]] = []
         for index, part in enumerate(message.parts):
             if isinstance(part, Text):
                 part = replace(part, text=f"[System note: {part.text}]")
-            parts.extend(travelling(part, note, target, path_to(place, index), changes))
+            kept = travelling(part, note, target, path_to(place, index), changes)
+            parts.extend((index, one) for one in kept)
         if parts:
-            notes.append((place, rewritten(note, parts)))
+            notes.append(keeping((place, note), parts))
     return notes
 
 
 def only_texts(placed: Placed, changes: list[Change]) -> Draft:
     """Return a system message at the top without a provider's own blocks; no message if empty."""
     place, message = placed
-    parts: list[Part] = []
+    parts: list[tuple[int, Part]] = []
     for index, part in enumerate(message.parts):
         if isinstance(part, Opaque):
             reason = "not allowed in the system text at the top"
             changes.append(Change("loss.opaque", path_to(place, index), reason))
         else:
-            parts.append(part)
-    return [(place, rewritten(message, parts))] if parts else []
+            parts.append((index, part))
+    return [keeping(placed, parts)] if parts else []
 
 
 def name_fits(message: Message, author: Author, target: Target, speakers: Speakers) -> bool:

@@ -9,7 +9,9 @@ from itertools import groupby, takewhile
 from contextwright.formats.rules.draft import (
     Draft,
     Place,
+    Placed,
     Ruled,
+    keeping,
     messages_of,
     path_to,
     replace,
@@ -46,19 +48,21 @@ def drop_blank(draft: Draft, target: Target) -> Ruled:
     changes: list[Change] = []
     kept: Draft = []
     for place, message in draft:
-        parts = message.parts
+        parts = [*enumerate(message.parts)]
         if not target.traits.blank_text:
-            parts = tuple(
-                filled(part) for part in parts if not is_blank(part) or is_signed(part, target)
-            )
-            if parts != message.parts:
+            parts = [
+                (index, filled(part))
+                for index, part in parts
+                if not is_blank(part) or is_signed(part, target)
+            ]
+            if tuple(part for _, part in parts) != message.parts:
                 changes.append(Change("loss.blank", path_to(place), "empty texts are not sent"))
-        if not target.traits.blank_errors and any(map(is_blank_error, parts)):
-            parts = tuple(worded(part) if is_blank_error(part) else part for part in parts)
+        if not target.traits.blank_errors and any(is_blank_error(part) for _, part in parts):
+            parts = [(at, worded(part) if is_blank_error(part) else part) for at, part in parts]
             reason = f"{target.title} refuses an error without text"
             changes.append(Change("invent.error", path_to(place), reason))
         if parts:
-            kept.append((place, rewritten(message, parts)))
+            kept.append(keeping((place, message), parts))
         elif not message.parts:
             changes.append(Change("loss.blank", path_to(place), "empty messages are not sent"))
     return kept, changes
@@ -105,21 +109,24 @@ def merge_same_role(draft: Draft, target: Target) -> Ruled:
         if role == "system":
             merged.extend(run)
             continue
-        (place, first), *others = run
-        merged.append((place, joined([first, *messages_of(others)])))
+        turn = list(run)
+        merged.append(joined(turn))
         if role != "tool":
             changes.extend(
                 Change("repair.merged", path_to(place), "merged with the previous turn")
-                for place, _ in others
+                for place, _ in turn[1:]
             )
     return merged, changes
 
 
-def joined(messages: list[Message]) -> Message:
+def joined(draft: Draft) -> Placed:
     """Join several messages of one role into one."""
-    if len(messages) == 1:
-        return messages[0]
-    return messages[0].with_parts(part for message in messages for part in message.parts)
+    place, first = draft[0]
+    if len(draft) == 1:
+        return draft[0]
+    places = tuple(one.part(n) for one, message in draft for n in range(len(message.parts)))
+    parts = (part for _, message in draft for part in message.parts)
+    return Place(place.origin, places), first.with_parts(parts)
 
 
 def start_with_user(draft: Draft, target: Target) -> Ruled:
@@ -138,7 +145,7 @@ def start_with_user(draft: Draft, target: Target) -> Ruled:
     wanted = target.traits.user_first and (not target.same_format or calls_first(draft[first:]))
     if message.role == "user" or not wanted:
         return draft, []
-    opening = (place, Message("user", (Text(START),)))
+    opening = (Place(place.origin), Message("user", (Text(START),)))
     change = Change("invent.user_turn", path_to(place), f"{target.title} starts with a user turn")
     return [*draft[:first], opening, *draft[first:]], [change]
 
@@ -167,7 +174,7 @@ def end_with_user(draft: Draft, target: Target) -> Ruled:
     change = Change(
         "invent.user_turn", path_to(place), f"{target.model.id} needs a user turn at the end"
     )
-    return [*draft, (place, Message("user", (Text(CONTINUE),)))], [change]
+    return [*draft, (Place(place.origin), Message("user", (Text(CONTINUE),)))], [change]
 
 
 def wants_user(last: Message, target: Target) -> bool:
