@@ -1,4 +1,4 @@
-"""Requests that an API takes as they are, though some host might not: they go back as they came."""
+"""What an API takes goes back as it came; what is mended is reported."""
 
 from typing import Any
 
@@ -12,6 +12,7 @@ SPOKEN = {"role": "user", "content": "q"}
 RESPONSE = gemini.user(gemini.answer("f", {"output": "1"}, "a"))
 CACHED = {"cachedContent": "cachedContents/1"}
 LONG = "a" * 128
+CHAT_CALL = {"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}
 
 
 def claude(*messages: dict[str, Any]) -> dict[str, Any]:
@@ -116,3 +117,69 @@ def test_what_a_dropped_cache_does_not_hold_is_dropped_too() -> None:
     rendered = cw.convert(body, "gemini", "gemini", model=gemini.NEW)
     assert [change.code for change in rendered.changes] == ["loss.orphan", "loss.setting"]
     assert [p for p in cw.check(rendered.payload, "gemini") if p.level == "error"] == []
+
+
+MENDED: dict[str, tuple[str, dict[str, Any], str, str]] = {
+    "two tool messages for one call": (
+        "openai-chat",
+        {
+            "model": "gpt-5.6-sol",
+            "messages": [
+                SPOKEN,
+                {"role": "assistant", "tool_calls": [CHAT_CALL]},
+                {"role": "tool", "tool_call_id": "a", "content": "1"},
+                {"role": "tool", "tool_call_id": "a", "content": "2"},
+            ],
+        },
+        "OC-dup-result messages[3]",
+        "loss.orphan messages[3].parts[0]",
+    ),
+    "a response behind a text": (
+        "gemini",
+        {
+            "contents": [
+                gemini.user("q"),
+                gemini.model(gemini.call("f", "a"), gemini.call("f", "b")),
+                RESPONSE,
+                gemini.user("hurry"),
+                gemini.user(gemini.answer("f", {"output": "1"}, "b")),
+            ]
+        },
+        "G-orphan contents[4].parts[0]",
+        "repair.order messages[4].parts[0]",
+    ),
+    "a custom call by a name that no tool can have": (
+        "openai-responses",
+        {
+            "model": "gpt-5.6-sol",
+            "input": [
+                SPOKEN,
+                {"type": "custom_tool_call", "call_id": "a", "name": "x: y", "input": "1"},
+                {"type": "custom_tool_call_output", "call_id": "a", "output": "2"},
+            ],
+        },
+        "OR-callname input[1].name",
+        "repair.tool_name tools",
+    ),
+    "a choice among functions that were cached": (
+        "gemini",
+        {
+            "contents": [gemini.user("q")],
+            "toolConfig": {"functionCallingConfig": {"mode": "ANY"}},
+            **CACHED,
+        },
+        "G-cached toolConfig",
+        "loss.setting cachedContent",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MENDED)
+def test_what_is_mended_is_reported(name: str) -> None:
+    format, body, problem, change = MENDED[name]
+    model = body.get("model", gemini.OLD)
+    found = cw.check(body, format, model=model)
+    assert [f"{one.code} {one.path}" for one in found if one.level == "error"] == [problem]
+    rendered = cw.convert(body, format, format, model=model)
+    assert change in [f"{one.code} {one.path}" for one in rendered.changes]
+    assert [p for p in cw.check(rendered.payload, format, model=model) if p.level == "error"] == []

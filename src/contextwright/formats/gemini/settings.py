@@ -204,6 +204,11 @@ def settle(body: Object, model: Model, changes: list[Change]) -> None:
 
     Changes `body`, which is still under construction.
     """
+    said = [field for field in CACHED if field in body]
+    if body.get("cachedContent") and said:
+        del body["cachedContent"]
+        reason = f"the request has its own {', '.join(said)}"
+        changes.append(Change("loss.setting", "cachedContent", reason))
     for problem in unneeded_choice(body, model):
         if problem.level == "error":
             rest = without(body.pop("toolConfig"), "functionCallingConfig")
@@ -225,8 +230,3 @@ def settle(body: Object, model: Model, changes: list[Change]) -> None:
     settle_schema(body, changes)
     fit_limit(body, "generationConfig.maxOutputTokens", model, changes, least=1)
     fit_ranges(body, ranges.GEMINI, changes, "generationConfig.")
-    said = [field for field in CACHED if field in body]
-    if body.get("cachedContent") and said:
-        del body["cachedContent"]
-        reason = f"the request has its own {', '.join(said)}"
-        changes.append(Change("loss.setting", "cachedContent", reason))

@@ -215,10 +215,10 @@ def answers(turn: Turn, calls: list[Placed], level: Level) -> Iterator[Problem]:
         for response in responses:
             yield Problem("G-orphan", response.path, "no function call in the turn before", level)
         return
-    if turn.first_other is not None and turn.first_other < responses[0].content:
-        yield Problem(
-            "G-orphan", responses[0].path, "a function response follows its call directly"
-        )
+    for response in responses:
+        if turn.first_other is not None and turn.first_other < response.content:
+            reason = "a function response follows its call directly"
+            yield Problem("G-orphan", response.path, reason)
     if len(responses) != len(calls) and not any(map(goes_on, responses)):
         reason = f"{len(calls)} function calls, {len(responses)} function responses"
         yield Problem("G-count", responses[0].path, reason)

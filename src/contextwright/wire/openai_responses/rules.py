@@ -300,10 +300,13 @@ def item_id(id: str, kind: str, path: str, read: Input) -> Iterator[Problem]:
         yield Problem("OR-id-prefix", path, message, read.level)
 
 
+CLIENT_CALLS = frozenset(("function_call", "custom_tool_call"))
+
+
 def calls(read: Input) -> Iterator[Problem]:
-    """Functions are called by a valid name, with arguments that can be parsed."""
+    """Tools are called by a valid name, functions with arguments that can be parsed."""
     for index, kind, item in read.items:
-        if kind != "function_call":
+        if kind not in CLIENT_CALLS:
             continue
         yield from name_problems(
             item.get("name"), "OR-callname", f"input[{index}].name", read.level
@@ -358,7 +361,7 @@ def ends(read: Input) -> Iterator[Problem]:
 RULES = (
     (OUTPUTS | CALLS.keys(), pairing),
     ({"reasoning", "item_reference"}, reasoning),
-    ({"function_call"}, calls),
+    (CLIENT_CALLS, calls),
     ({"additional_tools"}, added_tools),
     (None, ids),
     (None, files),
