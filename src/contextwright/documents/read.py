@@ -171,7 +171,8 @@ def may_lack_keys(value: object, data: bytes) -> bool:
     again = encode_json(value)
     if data.startswith(again):
         return False
-    if b"\\u003" in data and ESCAPED_COLON(data):  # the first is quicker
+    # The first is quicker, and quicker still from the end: few bytes are a backslash.
+    if data.rfind(b"\\u003") >= 0 and ESCAPED_COLON(data):
         return True
     return data.count(b":") != again.count(b":")
 
