@@ -62,6 +62,7 @@ def test_errors_that_check_finds(cw: Run) -> None:
         (("convert", "good.jsonl", "--to", "aya", "--runner", "moon"), "unknown runner 'moon'"),
         (("count", "good.jsonl"), "count needs a model"),
         (("fly", "good.jsonl"), "Invalid value for 'OPERATION'"),
+        ((), "Missing argument 'OPERATION'. Choose from: convert, build, check,"),
     ],
 )
 def test_a_wrong_call(arguments: tuple[str, ...], fault: str, cw: Run) -> None:

@@ -34,7 +34,7 @@ VALUES = (
     "work.db", "chat.json", "missing/x", "-x", "{}", "[]", "null", "'; drop table messages;--",
     "%s%n", "lunch", "gpt-4o", "echo", "aya", "2026-13-01", "0001-01-01T00:00:00+23:59",
     "9999-12-31T23:59:59-23:59", f"POSTGRES+psycopg://me:{SECRET}@[::1",
-    f"postgres:me:{SECRET}@[::1",
+    f"postgres:me:{SECRET}@[::1", f"postgres//me:{SECRET}@[::1",
 )  # fmt: skip
 RAW = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 

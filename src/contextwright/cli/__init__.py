@@ -72,7 +72,8 @@ def run_command(arguments: Sequence[str]) -> int:
     except typer.TyperException as error:
         context = getattr(error, "ctx", None)
         command = context.command_path if context else "cw"
-        message = error.format_message().rstrip(".").replace("Value error, ", "")  # pydantic's word
+        lines = error.format_message().rstrip(".").replace("Value error, ", "")  # pydantic's word
+        message = " ".join(line.strip() for line in lines.split("\n"))
         complain(f"{message} (see {command} --help)")
         return error.exit_code
 
