@@ -79,6 +79,13 @@ def ends_quietly(app: ASGIApp) -> ASGIApp:
     return call
 
 
+async def refuse_head(_: Scope, __: Receive, send: Send) -> None:
+    """Answer 431 to a request whose head is too long."""
+    headers = [(b"content-length", b"0"), (b"connection", b"close")]
+    await send({"type": "http.response.start", "status": 431, "headers": headers})
+    await send({"type": "http.response.body"})
+
+
 class BoundedProtocol(HttpToolsProtocol):
     """Refuses a head that is too long, and closes a connection whose head does not come.
 
@@ -149,6 +156,9 @@ class BoundedProtocol(HttpToolsProtocol):
         """Go on with a request whose head is whole."""
         self.in_head, self.head_bytes = False, 0
         self.stop_waiting()
+        size = len(self.url) + sum([len(name) + len(value) + 4 for name, value in self.headers])
+        if size > MAX_HEAD_BYTES:  # it came all at once
+            self.app = refuse_head
         super().on_headers_complete()
 
     def wait_for_head(self) -> None:

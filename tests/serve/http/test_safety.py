@@ -105,6 +105,15 @@ def test_a_head_without_an_end_is_refused(client: Client) -> None:
     assert client.call("/conversations").status == 200
 
 
+@pytest.mark.parametrize("header", [b"x: %b\r\n" % (b"x" * 500), b"a: b\r\n"])
+def test_a_long_head_is_refused_also_if_it_comes_at_once(client: Client, header: bytes) -> None:
+    line = b"GET /health HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n"
+    most = (bounds.MAX_HEAD_BYTES - len(line)) // len(header)
+    for count, status in ((most, b"200"), (most + 4, b"431")):
+        answer = sent(client.gateway.port, line + count * header + b"\r\n")
+        assert answer.startswith(b"HTTP/1.1 " + status)
+
+
 def test_a_head_that_does_not_come_is_not_waited_for(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
