@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 import contextwright as cw
 from contextwright.context.fitting.priced_history import PricedHistory
+from contextwright.context.fitting.thinking import open_turn, without_thinking
 from contextwright.context.options import BuildOptions
 from contextwright.context.recipe import Recipe
 from contextwright.errors import BudgetError
@@ -230,7 +231,8 @@ def test_the_cut_moves_back_only_if_too_little_would_be_sent(
     summary: cw.SummaryPolicy | None,
     share: float,
 ) -> None:
-    """Or because a result has come late, or something was cleared since."""
+    """Or because a result has come late, something was cleared since, or thinking that an open tool
+    loop had to keep is gone."""
     recipe = Recipe(window=Stepped(step), summary=summary)
     options = BuildOptions(model=model, format=format, budget=PLENTY)
     whole = replace(recipe, window=KeepAll()).build(messages, **options)
@@ -244,7 +246,11 @@ def test_the_cut_moves_back_only_if_too_little_would_be_sent(
         except BudgetError:
             before = None
             continue
-        if before and moved_back(decisions, before) and not is_excepted(decisions, before):
+        excepted = before and (
+            is_excepted(decisions, before)
+            or (history.meter.model.legacy_thinking and keeps_thinking(before))
+        )
+        if before and moved_back(decisions, before) and not excepted:
             task = [one.index for one in decisions if one.reason == "task"]
             stayed = replace(recipe, window=From(before.cut, task)).build(history, **options)
             fullest = replace(recipe, window=Stepped(0)).build(history, **options)
@@ -264,3 +270,9 @@ def moved_back(decisions: Decisions, before: Decisions) -> bool:
 def is_excepted(decisions: Decisions, before: Decisions) -> bool:
     view = decisions.view
     return bool(view.log.exchanges.late(0)) or view.lines.end > before.view.lines.end
+
+
+def keeps_thinking(decisions: Decisions) -> bool:
+    """Whether an open tool loop has thinking, which Claude up to 4.5 wants back."""
+    sent = [message for _, message in decisions.messages()]
+    return any(without_thinking(message) != message for message in sent[open_turn(sent) :])
