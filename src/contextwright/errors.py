@@ -54,7 +54,7 @@ SHOWN = 80
 """Characters of the user's data that an error may echo."""
 
 
-LOGIN = re.compile(r"(?i)\b(postgres(?:ql)?(?:\+\w{1,20})?:/{0,3})\S{0,500}@")
+LOGIN = re.compile(r"(?i)\b(postgres(?:ql)?(?:\+\w{1,20})?[:/]{1,4})\S{0,500}@")
 """User and password in the address of a store."""
 
 
