@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
-from functools import partial
 from importlib import import_module
 from threading import Thread
 from typing import Any
@@ -34,7 +33,7 @@ def each(job: Job, pieces: list[Piece], workers: int) -> Iterator[Record]:
     """
     pool = loky.ProcessPoolExecutor(workers, initializer=begin, initargs=(os.getpid(),))
     try:
-        done = [pool.submit(partial(result, job), piece) for piece in pieces]
+        done = [pool.submit(result, job, piece) for piece in pieces]
         for future in as_completed(done):
             found = future.result()
             if isinstance(found, str):

@@ -147,6 +147,8 @@ def batch(
         with progress(operation) as moved:
             done = run(job, inputs, runner=where.runner, workers=where.workers, progress=moved)
     except KeyboardInterrupt:
+        if where.runner == "local":
+            raise
         # Daft's threads still ask for the interpreter: one that shuts down now is aborted.
         os._exit(INTERRUPTED)
     report(done, files.output, as_json=as_json)
