@@ -5,12 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
 from contextwright.context.recipe import Recipe
 from contextwright.errors import ContextwrightError, MissingExtra, UsageError
+from contextwright.messages.changes import Change
 from contextwright.store.chat import Chat
 from contextwright.store.store import Store
 from contextwright.text.quoting import one_line
@@ -49,7 +50,7 @@ def create_server(store: Store) -> MCPServer:
         with naming_errors():
             asked = store if conversation is None else existing(store, conversation)
             found = asked.recall(question, budget=budget, now=datetime.now(UTC).astimezone())
-            return found.text or "Nothing is recalled."
+            return lines_of([found.text or "Nothing is recalled."], found.changes)
 
     @server.tool()
     def search(words: str, conversation: str | None = None, limit: int = 20) -> str:
@@ -59,12 +60,13 @@ def create_server(store: Store) -> MCPServer:
                 existing(store, conversation)
             if limit < 1:
                 raise UsageError(f"limit cannot be {limit}", hint="a number of messages")
+            found = store.search(words, conversation, limit)
             lines = [
                 f"{one_line(hit.conversation, MAX_LINE_CHARS)} #{hit.seq} {hit.message.role}: "
                 f"{one_line(hit.message.text, MAX_LINE_CHARS)}"
-                for hit in store.search(words, conversation, limit)
+                for hit in found
             ]
-            return "\n".join(lines) or "Nothing is found."
+            return lines_of(lines or ["Nothing is found."], found.changes)
 
     @server.tool()
     def remember(about: str, text: str, conversation: str | None = None) -> str:
@@ -81,6 +83,11 @@ def create_server(store: Store) -> MCPServer:
 
     _ = recall, search, remember, explain
     return server
+
+
+def lines_of(found: Iterable[str], changes: Iterable[Change]) -> str:
+    """Return what was found, and what could not be searched."""
+    return "\n".join((*found, *(change.reason for change in changes)))
 
 
 def existing(store: Store, conversation: str) -> Chat:

@@ -10,6 +10,7 @@ from typing import TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
+from contextwright.messages.changes import Change
 from contextwright.messages.message import Message
 from contextwright.messages.parts import Text
 from contextwright.messages.speech import spoken_text
@@ -175,6 +176,8 @@ class RecallResult(Struct, frozen=True):
     """Why vectors were not compared, though there is an embedder."""
     confidence: float = 0.0
     """The probability that any message here answers the question, from 0 to 1."""
+    changes: tuple[Change, ...] = ()
+    """A `loss.damaged` for each damaged message that may answer it, and could not be searched."""
 
     def __iter__(self) -> Iterator[RecallHit]:
         return iter(self.items)

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from contextwright.store.chat import Chat as Chat
     from contextwright.store.records import ConversationInfo as ConversationInfo
     from contextwright.store.records import SearchHit as SearchHit
+    from contextwright.store.records import SearchResult as SearchResult
     from contextwright.store.records import StoredMemory as StoredMemory
     from contextwright.store.records import StoredMessage as StoredMessage
     from contextwright.store.records import StoredSummary as StoredSummary
@@ -26,7 +27,8 @@ else:
             "contextwright.store.async_store": "AsyncStore",
             "contextwright.store.chat": "Chat",
             "contextwright.store.records": (
-                "ConversationInfo SearchHit StoredMemory StoredMessage StoredSummary Turn"
+                "ConversationInfo SearchHit SearchResult StoredMemory StoredMessage StoredSummary"
+                " Turn"
             ),
             "contextwright.store.requests": "RecordedRequest RequestBodies",
             "contextwright.store.rows.validation": "replace_invalid",

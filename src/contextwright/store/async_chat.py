@@ -19,7 +19,7 @@ from contextwright.store.records import (
     ConversationInfo,
     EraseOptions,
     Erasure,
-    Hits,
+    SearchResult,
     StoredMemory,
     StoredMessage,
     StoredSummary,
@@ -166,7 +166,7 @@ class AsyncChat:
             async for event in events:
                 yield event
 
-    async def search(self, query: str, limit: int = 20) -> Hits:
+    async def search(self, query: str, limit: int = 20) -> SearchResult:
         """Return the messages that have most of a query's words, best first, then newest."""
         return await self.store.run((await self._chat()).search, query, limit)
 

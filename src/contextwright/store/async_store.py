@@ -23,11 +23,11 @@ from contextwright.store.records import (
     ConversationInfo,
     EraseOptions,
     Erasure,
-    Hits,
     MemoryChanges,
     MemoryFields,
     Numbers,
     Places,
+    SearchResult,
     StoredMemory,
     Tenants,
     Turn,
@@ -134,7 +134,9 @@ class AsyncStore(StoreThreads):
         async for stored in self.each(found):
             yield stored
 
-    async def search(self, query: str, conversation: str | None = None, limit: int = 20) -> Hits:
+    async def search(
+        self, query: str, conversation: str | None = None, limit: int = 20
+    ) -> SearchResult:
         """Return the messages that have most of a query's words, best first."""
         return await self.run((await self.store()).search, query, conversation, limit)
 

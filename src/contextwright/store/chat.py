@@ -25,7 +25,7 @@ from contextwright.store.engines.base import Connection, Value, Work
 from contextwright.store.recall.search import search
 from contextwright.store.records import (
     ConversationInfo,
-    SearchHit,
+    SearchResult,
     StoredMemory,
     StoredMessage,
     StoredSummary,
@@ -166,7 +166,7 @@ class Chat(Corrections):
             lambda connection: conversations.details_of(connection, self.state.tenant, self.id)
         )
 
-    def search(self, query: str, limit: int = 20) -> list[SearchHit]:
+    def search(self, query: str, limit: int = 20) -> SearchResult:
         """Return the messages that hold most of a query's words, best first, then newest.
 
         Searches the conversation with those it was forked from. Hidden and deleted messages are

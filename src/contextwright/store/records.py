@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any, TypeAlias, TypedDict
 
 from msgspec import Struct
 
+from contextwright.messages.changes import Change
 from contextwright.messages.message import Message
 from contextwright.recall.memories import Memory, MemoryKind
 from contextwright.summaries.summary import Summary
@@ -18,12 +19,12 @@ __all__ = [
     "EraseOptions",
     "Erasure",
     "Finding",
-    "Hits",
     "MemoryChanges",
     "MemoryFields",
     "Numbers",
     "Places",
     "SearchHit",
+    "SearchResult",
     "StoredMessage",
     "StoredMemory",
     "StoredSummary",
@@ -171,6 +172,19 @@ class SearchHit(Struct, frozen=True):
     """The share of the query's words it has, from 0 to 1; rare words count more."""
 
 
+class SearchResult(list[SearchHit]):
+    """A list of the messages that a search found, the best first.
+
+    `changes` has a `loss.damaged` for each damaged message that may have the words.
+    """
+
+    changes: tuple[Change, ...]
+
+    def __init__(self, hits: Iterable[SearchHit] = (), changes: tuple[Change, ...] = ()) -> None:
+        super().__init__(hits)
+        self.changes = changes
+
+
 class StoredMemory(Struct, frozen=True):
     """A memory with the id it has in its store."""
 
@@ -193,8 +207,6 @@ class StoredSummary(Struct, frozen=True):
 
 
 # `list` is a method of `Store`, so its annotations cannot use the built-in type.
-Hits: TypeAlias = list[SearchHit]
-"""The hits of a search."""
 Numbers: TypeAlias = list[int]
 """The numbers of a turn's messages."""
 Places: TypeAlias = list[str]

@@ -31,10 +31,10 @@ from contextwright.store.records import (
     ConversationInfo,
     EraseOptions,
     Erasure,
-    Hits,
     MemoryChanges,
     Numbers,
     Places,
+    SearchResult,
     StoredMemory,
     Tenants,
     Turn,
@@ -262,7 +262,7 @@ class Store:
 
     # --- search ------------------------------------------------------------------------------
 
-    def search(self, query: str, conversation: str | None = None, limit: int = 20) -> Hits:
+    def search(self, query: str, conversation: str | None = None, limit: int = 20) -> SearchResult:
         """Return the messages that hold most of a query's words, best first, then newest.
 
         Searches one conversation, with those it was forked from, or all of them. Hidden and

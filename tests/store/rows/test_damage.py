@@ -12,6 +12,7 @@ import pytest
 
 import contextwright as cw
 from commands import Run
+from contextwright.sections import PastMessages
 from contextwright.store.care.copying import copy
 from contextwright.store.care.doctor import examine, mend
 from contextwright.store.store import Store
@@ -27,14 +28,16 @@ DAMAGE = {
 }
 
 
-@pytest.fixture(params=DAMAGE)
+@pytest.fixture(params=[(damage, indexed) for damage in DAMAGE for indexed in (False, True)])
 def file(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """A store of which the second of three messages is damaged."""
-    place = str(tmp_path / "store.db")
+    """A store of which the second of three messages is damaged, before or after it was indexed."""
+    place, (damage, indexed) = str(tmp_path / "store.db"), request.param
     with Store(place, embedder=None) as store:
         store.conversation("lunch").add([cw.user(text) for text in TEXTS])
+        if indexed:
+            store.index("lunch", few=0)
     database = apsw.Connection(place)
-    database.execute(f"UPDATE messages SET body = {DAMAGE[request.param]} WHERE seq = 2")
+    database.execute(f"UPDATE messages SET body = {DAMAGE[damage]} WHERE seq = 2")
     database.close()
     return place
 
@@ -73,6 +76,35 @@ def test_the_doctor_finds_it_and_sets_it_aside(file: str) -> None:
         assert len(mend(store.engine, report)) == 1
         assert examine(store.engine).findings == []
         assert list(store.conversation("lunch").read()) == before, "its bytes are kept"
+
+
+def test_search_and_recall_name_it(file: str) -> None:
+    """Whether its words are still known or not, and in a fork; but not if it was hidden."""
+    recipe = cw.Recipe(system=[PastMessages(confidence=0)], budget=1_000)
+    with Store(file, embedder=None) as store:
+        lunch = store.conversation("lunch")
+        for is_indexed in (False, True):
+            dinner = store.conversation("dinner") if is_indexed else lunch.fork("dinner", at=2)
+            for chat in (lunch, dinner):
+                for found in (chat.search("coffee"), chat.recall("Who had coffee?")):
+                    assert 2 not in [hit.seq for hit in found]
+                    assert [*map(str, found.changes)] == [named(chat.id)]
+            for found in (store.search("coffee"), store.recall("Who had coffee?")):
+                assert 2 not in [hit.seq for hit in found]
+                assert named("lunch") in map(str, found.changes)
+            store.index(few=0)
+        lunch.add([cw.user(f"{number} " + "cake " * 200) for number in range(9)])
+        lunch.add(cw.user("Who had coffee?"))
+        changes = lunch.context(recipe, model="gpt-4o").changes
+        assert [str(one) for one in changes if one.code == "loss.damaged"] == [named("lunch")]
+        lunch.hide(2)
+        assert lunch.search("coffee").changes == ()
+        assert lunch.recall("Who had coffee?").changes == ()
+
+
+def named(conversation: str) -> str:
+    """The change that names the damaged message."""
+    return f"loss.damaged messages[1]: message 2 of '{conversation}' is damaged"
 
 
 def test_a_copy_names_it(file: str, tmp_path: Path) -> None:
@@ -133,6 +165,8 @@ def test_commands_name_it(file: str, cw: Run, tmp_path: Path) -> None:
     assert read[1] == "     2 message 2 is damaged (cw doctor --repair sets it aside)"
     exported = cw("export", "lunch", "--format", "openai-chat", *where)
     assert "loss.damaged" in exported.err
+    for command in ("search", "recall"):
+        assert named("lunch") in cw(command, "coffee", *where).err.splitlines()
     done = cw("copy", file, str(tmp_path / "copy.db"))
     assert (done.code, "message 2 is damaged" in done.err) == (1, True)
     assert cw("doctor", *where).code == 1

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 from contextwright import display
 from contextwright.cli.arguments import find_model
 from contextwright.cli.chat.session import Session
-from contextwright.cli.output import harmless, indented, paint, say, table
+from contextwright.cli.output import harmless, indented, list_changes, paint, say, table
 from contextwright.cli.requests.diff import differences
 from contextwright.cli.requests.snapshots import recipe_of
 from contextwright.errors import UsageError, shown
@@ -66,6 +66,7 @@ def recall(session: Session, argument: str) -> None:
         raise UsageError("/recall needs words to look for")
     found = session.chat.recall(argument) if session.is_begun else None
     say(found.text if found and found.items else "nothing recalled")
+    list_changes(found.changes if found else ())
 
 
 def model(session: Session, argument: str) -> None:

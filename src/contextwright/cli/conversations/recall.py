@@ -17,7 +17,7 @@ from contextwright.cli.options import (
     Option,
     StoreOptions,
 )
-from contextwright.cli.output import note, progress, say, say_json, table
+from contextwright.cli.output import list_changes, note, progress, say, say_json, table
 from contextwright.cli.stores import existing, require_conversation
 from contextwright.errors import EmbedderError, UsageError
 from contextwright.messages.speech import spoken_text
@@ -139,6 +139,7 @@ def report(found: RecallResult, min_confidence: float) -> int:
     """Note what is missing from a result; return the exit code."""
     if found.trouble:
         note(f"cw: by words only: {found.trouble}")
+    list_changes(found.changes)
     if not found.items:
         sure = f"{found.confidence:.0%} sure; --min-confidence 0"
         is_unsure = 0 < found.confidence < min_confidence
@@ -252,6 +253,7 @@ def search(
     else:
         for hit in hits:
             say(hit_line(hit))
+    list_changes(hits.changes)
     if not hits:
         note("cw: nothing found")
     return 0 if hits else 1

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from contextwright.messages.changes import Change
 from contextwright.messages.message import Message
 from contextwright.recall.memories import Memory
 from contextwright.recall.packing import RecallHit
@@ -76,6 +77,8 @@ class RecallAnswer(Struct, frozen=True, kw_only=True):
     budget: int
     by_meaning: bool
     trouble: str
+    changes: list[Change]
+    """A `loss.damaged` for each damaged message that could not be searched."""
 
 
 class SearchQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -90,6 +93,8 @@ class SearchAnswer(Struct, frozen=True):
     """The messages that hold most of the words, best first."""
 
     hits: list[SearchHit]
+    changes: list[Change]
+    """A `loss.damaged` for each damaged message that could not be searched."""
 
 
 def recall(store: Store, query: RecallQuery) -> RecallAnswer:
@@ -119,6 +124,7 @@ def recall(store: Store, query: RecallQuery) -> RecallAnswer:
         budget=found.budget,
         by_meaning=found.has_meaning,
         trouble=found.trouble,
+        changes=[*found.changes],
     )
 
 
@@ -126,7 +132,8 @@ def search(store: Store, query: SearchQuery) -> SearchAnswer:
     """Find messages by their words; a query has no syntax."""
     if query.conversation is not None:
         store.conversation(query.conversation).details()
-    return SearchAnswer(store.search(query.q, query.conversation, query.limit))
+    found = store.search(query.q, query.conversation, query.limit)
+    return SearchAnswer(found, [*found.changes])
 
 
 def entry_of(hit: RecallHit) -> RecallEntry:

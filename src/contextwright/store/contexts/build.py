@@ -127,7 +127,8 @@ def built(
             continue
         if stored is not None and stored.ask():
             continue
-        losses = [*trouble_of(own), *damage_in(loaded.log, decisions.cut)]
+        damage = {change.path: change for change in damage_in(loaded.log, decisions.cut)}
+        losses = [*trouble_of(own), *(own.losses | damage).values()]
         return with_losses(context, losses), loaded, own.told
 
 

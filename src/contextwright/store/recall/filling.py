@@ -17,10 +17,10 @@ from contextwright.recall.packing import Packing, worth
 from contextwright.recall.passages import FEWEST_CHARS, Excerpt, is_long, passage_odds, passages_of
 from contextwright.recall.ranking import RankedMessage
 from contextwright.store.engines.base import Connection
-from contextwright.store.recall.search import NONE, TermKeys
+from contextwright.store.recall.search import NONE, Damaged, TermKeys
 from contextwright.store.rows import messages as reading
 from contextwright.store.rows.conversations import Head
-from contextwright.store.rows.damage import read_message
+from contextwright.store.rows.damage import STAND_IN
 from contextwright.store.rows.index import Place
 
 __all__ = ["Candidates", "SearchedConversation", "fill"]
@@ -61,6 +61,8 @@ class Candidates(Struct, frozen=True):
     words: Mapping[str, float]
     """The share of the question that each of its terms is."""
     confidence: float
+    damaged: Damaged
+    """The messages that were damaged when they were indexed."""
 
 
 Order: TypeAlias = tuple[float, int, int, int]
@@ -70,12 +72,17 @@ equal ones the newer comes first; which conversation; which passage, 0 for a mes
 
 
 def fill(
-    connection: Connection, packing: Packing, found: Sequence[Candidates], excerpts: bool
+    connection: Connection,
+    packing: Packing,
+    found: Sequence[Candidates],
+    excerpts: bool,
+    damaged: Damaged,
 ) -> None:
     """Offer the hits, best first, until nothing more fits; hidden messages are left out.
 
     Args:
         excerpts: whether long messages are offered in passages, unless all fit as they are.
+        damaged: gets the hits that cannot be read.
     """
     everything = sum(one.entry.size for some in found for one in some.ranked)
     excerpts = excerpts and everything > packing.left  # a token is a character or more
@@ -94,7 +101,7 @@ def fill(
         packing.offer(searched.id, one, message, searched.title, excerpt)
 
     fitting = (pair for pair in sorted(ranked) if packing.has_room(least_size(pair[1], excerpts)))
-    for order, one, message in read_best(connection, found, fitting):
+    for order, one, message in read_best(connection, found, fitting, damaged):
         while waiting and waiting[0] < order:
             offer_passage()
         if packing.is_full or packing.is_complete:
@@ -142,8 +149,9 @@ def read_best(
     connection: Connection,
     found: Sequence[Candidates],
     ranked: Iterator[tuple[Order, RankedMessage]],
+    damaged: Damaged,
 ) -> Iterator[tuple[Order, RankedMessage, Message]]:
-    """Yield the visible ones with their messages; each once."""
+    """Yield the visible ones with their messages; each once. Damaged ones are noted instead."""
     read: set[Place] = set()  # a fork and its parent share messages
     while some := [*islice(ranked, AT_ONCE)]:
         messages = read_visible(
@@ -153,15 +161,19 @@ def read_best(
             searched = found[order[2]].searched
             message = messages.get((searched.id, one.number))
             place = (searched.head.owner(one.number), one.number)
-            if message is not None and place not in read:
-                read.add(place)
+            if message is None or place in read:
+                continue
+            read.add(place)
+            if STAND_IN in message.meta:
+                damaged.add((searched.id, one.number))
+            else:
                 yield order, one, message
 
 
 def read_visible(
     connection: Connection, some: Iterable[tuple[SearchedConversation, int]]
 ) -> dict[tuple[str, int], Message]:
-    """Return visible messages as their conversation shows them."""
+    """Return visible messages as their conversation shows them, damaged ones as placeholders."""
     wanted: dict[tuple[str, int, int], list[int]] = {}
     for searched, seq in some:
         head = searched.head
@@ -170,8 +182,8 @@ def read_visible(
     for (id, asking, number), seqs in wanted.items():
         padded = [*seqs, *[0] * (AT_ONCE - len(seqs))]
         for seq, body, digest, *mark in connection.rows(BODIES, asking, number, *padded):
-            message = reading.marked(read_message(body, digest), *mark)
-            if message.visibility == "public":
+            message = reading.public(body, digest, *mark)
+            if message is not None:
                 (message,) = reading.without_lost_quotes(connection, asking, [message])
                 messages[id, seq] = message
     return messages

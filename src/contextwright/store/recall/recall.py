@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -21,10 +21,12 @@ from contextwright.store.recall import search
 from contextwright.store.recall.filling import Candidates, SearchedConversation, fill
 from contextwright.store.recall.meanings import meanings_of
 from contextwright.store.recall.options import MOST, RecallRequest
+from contextwright.store.recall.terms import DAMAGED
 from contextwright.store.records import StoredMemory
 from contextwright.store.rows import conversations
 from contextwright.store.rows import memories as notes
 from contextwright.store.rows.conversations import Head
+from contextwright.store.rows.damage import STAND_IN, losses_of
 from contextwright.store.rows.index import Place, gaps_of
 from contextwright.store.state import State
 from contextwright.text.terms import terms_of
@@ -69,9 +71,9 @@ def recall_in(state: State, id: str, wish: RecallRequest) -> RecallResult:
         for item in known(connection, state, id, question, vector, wish):
             packing.add(named(item, people))
         if found.confidence >= wish.min_confidence:
-            fill(connection, packing, wanted([found], wish), wish.excerpts)
+            fill(connection, packing, wanted([found], wish), wish.excerpts, found.damaged)
         result = packing.recall(wish.query, wish.budget, vector is not None)
-        return replace(result, confidence=found.confidence)
+        return replace(result, confidence=found.confidence, changes=losses_of(found.damaged))
 
     return replace(state.engine.read(work), trouble=trouble or reason)
 
@@ -102,7 +104,7 @@ def recall_everywhere(state: State, wish: RecallRequest) -> RecallResult:
         total = state.index.results.of(connection, search.size_of_tenant, state.tenant)
         found: list[Candidates] = []
         people: dict[str, str] = {}
-        ids, terms = fitting(connection, state, question, vector, total)
+        ids, terms, damaged = fitting(connection, state, question, vector, total)
         for id in ids:
             searched = look(connection, state, id, None)
             title = title_of(connection, searched.head) or id
@@ -116,9 +118,9 @@ def recall_everywhere(state: State, wish: RecallRequest) -> RecallResult:
             packing.add(named(item, people))
         best = max((one.confidence for one in found), default=0.0)
         if best >= wish.min_confidence:
-            fill(connection, packing, wanted(found, wish), wish.excerpts)
+            fill(connection, packing, wanted(found, wish), wish.excerpts, damaged)
         result = packing.recall(wish.query, wish.budget, vector is not None)
-        return replace(result, confidence=best)
+        return replace(result, confidence=best, changes=losses_of(damaged))
 
     return replace(state.engine.read(work), trouble=trouble or reason)
 
@@ -205,7 +207,11 @@ def ranked_in(
     """Return the messages of a conversation that may be needed, and the confidence in them."""
     # Hidden messages displace nothing, count for no neighbour, and make nobody more confident.
     hidden = frozenset(seq for (seq,) in connection.rows(HIDDEN, searched.head.number))
-    found, meanings = found_in(connection, state, searched, question, vector, wish.width, hidden)
+    head, end = searched.head, searched.end
+    numbers = search.numbers_in(connection, head, end, searched.behind, searched.known)
+    damaged = search.damaged_in(connection, searched.id, head, numbers(DAMAGED))
+    found = found_in(search.with_bare(numbers, question.text), question, end, hidden)
+    meanings = meanings_in(connection, state, searched, question, vector, wish.width)
     ranked = rank(
         question,
         found,
@@ -220,7 +226,7 @@ def ranked_in(
     whole = sum(one.weight for one in found) or 1.0
     words = {one.term: one.weight / whole for one in found}
     confidence = confidence_of(ranked, found, is_remark=question.is_remark)
-    return Candidates(searched, ranked, words, confidence)
+    return Candidates(searched, ranked, words, confidence, damaged)
 
 
 def wanted(found: Sequence[Candidates], wish: RecallRequest) -> list[Candidates]:
@@ -233,19 +239,9 @@ def wanted(found: Sequence[Candidates], wish: RecallRequest) -> list[Candidates]
 
 
 def found_in(
-    connection: Connection,
-    state: State,
-    searched: SearchedConversation,
-    question: Question,
-    vector: Vectors | None,
-    width: int,
-    hidden: frozenset[int],
-) -> tuple[list[TermMatches], dict[int, float] | None]:
-    """Return the messages that have the words of a question, and those near its meaning."""
-    head, end = searched.head, searched.end
-    numbers_of = search.with_bare(
-        search.numbers_in(connection, head, end, searched.behind, searched.known), question.text
-    )
+    numbers_of: Callable[[str], list[int]], question: Question, end: int, hidden: frozenset[int]
+) -> list[TermMatches]:
+    """Return the messages up to number `end` that have the words of a question."""
     common = question.common if end <= LONG else ()
     found: list[TermMatches] = []
     for terms, counts in ((question.terms, 1.0), (common, COMMON)):
@@ -258,23 +254,38 @@ def found_in(
         if numbers:
             weight = search.rarity(len(numbers), max(end, 1)) * PART
             found.append(TermMatches(some[0], weight, numbers))
-    if vector is None or state.index.space is None:
-        return found, None
-    asks = not question.is_remark
-    near = state.index.space.nearest(connection, head, vector, width * WIDER, asks=asks, last=end)
-    return found, {seq: cosine for (_, seq), cosine in near}
+    return found
+
+
+def meanings_in(
+    connection: Connection,
+    state: State,
+    searched: SearchedConversation,
+    question: Question,
+    vector: Vectors | None,
+    width: int,
+) -> dict[int, float] | None:
+    """Return the messages near the meaning of a question; None if only words are compared."""
+    space, head = state.index.space, searched.head
+    if vector is None or space is None:
+        return None
+    asks, most = not question.is_remark, width * WIDER
+    near = space.nearest(connection, head, vector, most, asks=asks, last=searched.end)
+    return {seq: cosine for (_, seq), cosine in near}
 
 
 def fitting(
     connection: Connection, state: State, question: Question, vector: Vectors | None, total: int
-) -> tuple[list[str], search.TermKeys]:
+) -> tuple[list[str], search.TermKeys, search.Damaged]:
     """Return the conversations with the best matching messages, by words or by meaning.
 
-    With them, the messages that the words were found in, of `total` messages.
+    With them, the messages that the words were found in, of `total` messages, and the damaged ones.
     """
     gaps = state.index.results.of(connection, gaps_of, state.tenant)
-    keys = search.with_bare(search.keys_of_tenant(connection, state.tenant, gaps), question.text)
-    terms = search.weighed(question.terms, max(total, 1), keys)
+    keys = search.keys_of_tenant(connection, state.tenant, gaps)
+    damaged = search.damaged_of_tenant(connection, state.tenant, keys)
+    with_bare = search.with_bare(keys, question.text)
+    terms = search.weighed(question.terms, max(total, 1), with_bare)
     by_words = search.ranked(terms, HITS)
     near: Nearest = []
     if vector is not None and state.index.space is not None:
@@ -287,10 +298,14 @@ def fitting(
             if len(best) >= CHATS:
                 break
     rows = (connection.rows(NAMES, state.tenant, number) for number in best)
-    return [id for found in rows for (id,) in found], search.rare_enough(terms)
+    ids = [id for found in rows for (id,) in found]
+    return ids, search.rare_enough(terms), damaged
 
 
 def is_recallable(connection: Connection, place: Place) -> bool:
-    """Whether a message is part of the conversation, and not hidden where it was written."""
+    """Whether a message is part of the conversation, and not hidden where it was written.
+
+    A damaged one may be part of it; a closer look names it.
+    """
     message = search.visible(connection, place[0], place)
-    return message is not None and is_said(message)
+    return message is not None and (STAND_IN in message.meta or is_said(message))

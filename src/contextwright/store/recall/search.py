@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from math import log, sqrt
 from types import MappingProxyType
@@ -19,12 +19,12 @@ from msgspec import Struct
 from contextwright.errors import UsageError, shown
 from contextwright.messages.message import Message
 from contextwright.store.engines.base import Connection
-from contextwright.store.recall.terms import owner_of, terms_in
-from contextwright.store.records import SearchHit
+from contextwright.store.recall.terms import DAMAGED, owner_of, terms_in
+from contextwright.store.records import SearchHit, SearchResult
 from contextwright.store.rows import conversations
 from contextwright.store.rows import messages as reading
 from contextwright.store.rows.conversations import Head
-from contextwright.store.rows.damage import read_message
+from contextwright.store.rows.damage import STAND_IN, losses_of
 from contextwright.store.rows.index import Gap, Place, gaps_of, read
 from contextwright.store.state import State
 from contextwright.text.json import decoder
@@ -32,8 +32,11 @@ from contextwright.text.terms import bare_terms, terms_of
 
 __all__ = [
     "NONE",
+    "Damaged",
     "Term",
     "TermKeys",
+    "damaged_in",
+    "damaged_of_tenant",
     "in_conversation",
     "in_tenant",
     "numbers_in",
@@ -66,6 +69,8 @@ Keys: TypeAlias = Callable[[str], list[int]]
 TermKeys: TypeAlias = Mapping[str, Sequence[int]]
 """The keys of the messages that have each term, in order."""
 NONE: TermKeys = MappingProxyType({})
+Damaged: TypeAlias = set[tuple[str, int]]
+"""The conversations and numbers of damaged messages, which cannot be searched."""
 
 FOUND = """
 SELECT m.body, m.digest, k.visibility, k.pinned FROM messages m
@@ -89,7 +94,7 @@ class Term(Struct, frozen=True):
     """The keys of the messages that have it, in order, each once."""
 
 
-def search(state: State, query: str, id: str | None, limit: int) -> list[SearchHit]:
+def search(state: State, query: str, id: str | None, limit: int) -> SearchResult:
     """Return the best hits of one conversation, or of all of a tenant.
 
     Raises:
@@ -98,44 +103,67 @@ def search(state: State, query: str, id: str | None, limit: int) -> list[SearchH
     if type(query) is not str or type(limit) is not int:
         raise UsageError(f"cannot search for {shown(query)}", hint="words, and a number")
 
-    def work(connection: Connection) -> list[SearchHit]:
+    def work(connection: Connection) -> SearchResult:
+        damaged: Damaged = set()
         if id is None:
-            hits = in_tenant(connection, state.tenant, query)
+            hits = in_tenant(connection, state.tenant, query, damaged)
         else:
-            hits = in_conversation(connection, state.tenant, id, query)
-        return [*islice(hits, min(max(limit, 0), sys.maxsize))]
+            hits = in_conversation(connection, state.tenant, id, query, damaged)
+        best = [*islice(hits, min(max(limit, 0), sys.maxsize))]
+        return SearchResult(best, losses_of(damaged))
 
     state.index.catch_up(state.tenant, id, words_only=True)
     return state.engine.read(work)
 
 
 def in_conversation(
-    connection: Connection,
-    tenant: str,
-    id: str,
-    query: str,
-    *,
-    last: int | None = None,
-    without: Container[int] = (),
+    connection: Connection, tenant: str, id: str, query: str, damaged: Damaged
 ) -> Iterator[SearchHit]:
     """Yield matching messages of a conversation and its parents, on demand.
 
-    Only messages up to `last`, except those in `without`.
+    `damaged` gets those that may match, but cannot be read.
     """
     head = conversations.seen(connection, tenant, id)
     length = conversations.length_of(connection, head, id)
-    end = length if last is None else min(last, length)
     behind = unindexed(connection, gaps_of(connection, tenant, head))
-    numbers = numbers_in(connection, head, end, behind)
+    numbers = numbers_in(connection, head, length, behind)
 
     def keys(term: str) -> list[int]:
         return [key_of((head.owner(seq), seq)) for seq in numbers(term)]
 
+    damaged |= damaged_in(connection, id, head, numbers(DAMAGED))
     for place, score in ranked(weighed(terms_in_query(query), length, with_bare(keys, query))):
-        if place[1] not in without:
-            message = visible(connection, head.number, place)
-            if message is not None:
-                yield SearchHit(id, place[1], message, score)
+        yield from hits_at(connection, id, head.number, place, score, damaged)
+
+
+def hits_at(
+    connection: Connection, id: str, asking: int, place: Place, score: float, damaged: Damaged
+) -> Iterator[SearchHit]:
+    """Yield the message at a place, if it is visible; a damaged one is noted instead."""
+    message = visible(connection, asking, place)
+    if message is not None and STAND_IN in message.meta:
+        damaged.add((id, place[1]))
+    elif message is not None:
+        yield SearchHit(id, place[1], message, score)
+
+
+def damaged_in(connection: Connection, id: str, head: Head, seqs: Iterable[int]) -> Damaged:
+    """Return the visible ones of a conversation's messages that were damaged when indexed."""
+    places = ((head.owner(seq), seq) for seq in seqs)
+    return {(id, place[1]) for place in places if is_damaged_at(connection, head.number, place)}
+
+
+def damaged_of_tenant(connection: Connection, tenant: str, keys: Keys) -> Damaged:
+    """Return those of all conversations of a tenant."""
+    places = [place_of(key) for key in keys(DAMAGED)]
+    damaged = [place for place in places if is_damaged_at(connection, place[0], place)]
+    return {(id, seq) for number, seq in damaged for (id,) in connection.rows(NAME, number, tenant)}
+
+
+def is_damaged_at(connection: Connection, asking: int, place: Place) -> bool:
+    """Whether the message at a place is damaged, and no mark hides it."""
+    message = visible(connection, asking, place)
+    return message is not None and STAND_IN in message.meta
 
 
 def unindexed(connection: Connection, gaps: Iterable[Gap]) -> dict[Place, Message]:
@@ -205,6 +233,11 @@ def key_of(place: Place) -> int:
     return place[0] << SHIFT | place[1]
 
 
+def place_of(key: int) -> Place:
+    """Return the message of a key."""
+    return key >> SHIFT, key & NUMBER
+
+
 def keys_of_tenant(connection: Connection, tenant: str, gaps: Sequence[Gap]) -> Keys:
     """Find terms in all conversations of a tenant, indexed or not.
 
@@ -235,15 +268,19 @@ def size_of_tenant(connection: Connection, tenant: str) -> int:
     return int(total)
 
 
-def in_tenant(connection: Connection, tenant: str, query: str) -> Iterator[SearchHit]:
-    """Yield matching messages of all conversations, each from its owner."""
+def in_tenant(
+    connection: Connection, tenant: str, query: str, damaged: Damaged
+) -> Iterator[SearchHit]:
+    """Yield matching messages of all conversations, each from its owner.
+
+    `damaged` gets those that may match, but cannot be read.
+    """
     total = size_of_tenant(connection, tenant)
     keys = keys_of_tenant(connection, tenant, gaps_of(connection, tenant))
+    damaged |= damaged_of_tenant(connection, tenant, keys)
     for place, score in ranked(weighed(terms_in_query(query), total, with_bare(keys, query))):
         for (id,) in connection.rows(NAME, place[0], tenant):
-            message = visible(connection, place[0], place)
-            if message is not None:
-                yield SearchHit(id, place[1], message, score)
+            yield from hits_at(connection, id, place[0], place, score, damaged)
 
 
 def with_bare(find: Keys, query: str) -> Keys:
@@ -294,7 +331,7 @@ def ranked(terms: Sequence[Term], most: int | None = None) -> list[tuple[Place, 
         alike[rounded[mask]].append(key)
     # Most messages have one frequent term: they are sorted only if they are wanted.
     best = (key for share in sorted(alike, reverse=True) for key in newest_first(alike[share]))
-    return [((key >> SHIFT, key & NUMBER), shares[masks[key]]) for key in islice(best, most)]
+    return [(place_of(key), shares[masks[key]]) for key in islice(best, most)]
 
 
 def newest_first(keys: list[int]) -> list[int]:
@@ -303,9 +340,12 @@ def newest_first(keys: list[int]) -> list[int]:
 
 
 def visible(connection: Connection, asking: int, place: Place) -> Message | None:
-    """Return a message as the asking conversation has it; None if it is hidden or deleted there."""
-    for body, digest, visibility, pinned in connection.rows(FOUND, asking, *place):
-        message = reading.marked(read_message(body, digest), visibility, pinned)
-        if message.visibility == "public":
+    """Return a message as the asking conversation has it; None if it is hidden or deleted there.
+
+    A damaged one is its placeholder.
+    """
+    for row in connection.rows(FOUND, asking, *place):
+        message = reading.public(*row)
+        if message is not None:
             return reading.without_lost_quotes(connection, asking, [message])[0]
     return None

@@ -8,6 +8,7 @@ from itertools import filterfalse, islice
 import msgspec
 
 from contextwright.errors import EmbedderError
+from contextwright.messages.changes import Change
 from contextwright.recall.memories import Memory, MemoryQuery, had_part
 from contextwright.recall.memory_list import asks_meaning, fitting
 from contextwright.recall.packing import RecallHit, day_price
@@ -45,6 +46,8 @@ class StoreMemorySource:
         """Whether anybody asked for messages."""
         self.trouble = ""
         """Why only words were compared, though the store has an embedder."""
+        self.losses: dict[str, Change] = {}
+        """The damaged messages that could not be recalled, by their paths."""
         self._without: set[int] = set()
         self._is_shown = False
         self._events_told: list[Memory] = []
@@ -153,6 +156,7 @@ class StoreMemorySource:
             self.has_looked = True
             self.recalled.update(item.seq for item in found)
         self.trouble = self.trouble or found.trouble
+        self.losses |= {change.path: change for change in found.changes}
         return [as_passage(item) for item in found]
 
 

@@ -16,9 +16,10 @@ from contextwright.messages.speech import spoken_text
 from contextwright.store.engines.base import Connection, Work
 from contextwright.store.rows import conversations, index
 from contextwright.store.rows.conversations import Head
+from contextwright.store.rows.damage import STAND_IN
 from contextwright.text.terms import findable_terms
 
-__all__ = ["FEW", "LONGEST_TEXT", "PAGE", "catch_up", "owner_of", "terms_in"]
+__all__ = ["DAMAGED", "FEW", "LONGEST_TEXT", "PAGE", "catch_up", "owner_of", "terms_in"]
 
 LONGEST_TEXT, LONGEST_RESULT = 50_000, 2_000
 """Indexed characters of a text and of a tool's result, because files and pages are long."""
@@ -31,6 +32,9 @@ PAGE = 500
 
 OURS = "\ue000"
 """Prefix of terms that no text has: a private-use character, which no word contains."""
+
+DAMAGED = f"{OURS}damaged"
+"""The only term of a message that was damaged when it was indexed: its words are unknown."""
 
 
 def catch_up(tenant: str, number: int) -> Work[bool]:
@@ -60,6 +64,8 @@ def catch_up(tenant: str, number: int) -> Work[bool]:
 
 def terms_in(message: Message) -> set[str]:
     """Return the terms of a message."""
+    if STAND_IN in message.meta:
+        return {DAMAGED}
     terms: set[str] = set()
     for part in message.parts:
         if type(part) is Text:

@@ -8,8 +8,12 @@ keeps the damaged bytes, so that nothing is lost when `cw doctor --repair` store
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 
+from contextwright.errors import shown
+from contextwright.messages.changes import Change
 from contextwright.messages.message import Message
 from contextwright.store.engines.digests import digest_of
 from contextwright.store.rows.validation import decode_message
@@ -19,6 +23,7 @@ __all__ = [
     "damage_of",
     "decoded",
     "is_damaged",
+    "losses_of",
     "read_message",
     "stand_in",
     "stand_in_body",
@@ -64,3 +69,11 @@ def damage_of(message: Message, seq: int) -> str:
     if STAND_IN not in message.meta:
         return ""
     return f"message {seq} is damaged"
+
+
+def losses_of(damaged: Iterable[tuple[str, int]]) -> tuple[Change, ...]:
+    """Return what could not be searched: the conversations and numbers of damaged messages."""
+    return tuple(
+        Change("loss.damaged", f"messages[{seq - 1}]", f"message {seq} of {shown(id)} is damaged")
+        for id, seq in sorted({*damaged})
+    )

@@ -24,6 +24,7 @@ __all__ = [
     "each",
     "each_message",
     "marked",
+    "public",
     "marks_between",
     "rows_between",
     "told",
@@ -158,6 +159,18 @@ def as_stored(row: Row, mark: Row | None) -> StoredMessage:
         message = marked(message, *mark)
     own_key = None if key is None or key.startswith(OURS) else key
     return StoredMessage(seq, own_key, message, damage, stored_at)
+
+
+def public(
+    body: str | bytes, digest: int, visibility: str | None, pinned: int | None
+) -> Message | None:
+    """Return a message with its current marks; None if it is hidden or deleted.
+
+    A damaged message is its placeholder, unless a mark hides it.
+    """
+    message = marked(read_message(body, digest), visibility, pinned)
+    shown_as = visibility or "public" if STAND_IN in message.meta else message.visibility
+    return message if shown_as == "public" else None
 
 
 def marked(message: Message, visibility: str | None, pinned: int | None) -> Message:
