@@ -170,6 +170,39 @@ async def send_three(listener: socket.socket) -> None:
             [_] = [piece async for piece in response.chunks()]
 
 
+@pytest.mark.parametrize("when", ["with the answer", "later"])
+def test_an_answer_that_nobody_asked_for_answers_no_request(when: str) -> None:
+    """aiohttp would take it for the answer to the next request on its connection."""
+    head = b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n"
+
+    async def run() -> None:
+        opened, read, pushed = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+        async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            body = (await reader.readuntil(b"\r\n\r\n"), await reader.readexactly(1))[1]
+            writer.write(head)
+            await opened.wait()
+            writer.write(body + (head + b"x" if when == "with the answer" else b""))
+            await read.wait()
+            writer.write(head + b"x" if when == "later" else b"")
+            pushed.set()
+            await reader.read()
+            writer.close()
+
+        server = await asyncio.start_server(answer, "127.0.0.1")
+        host, port = server.sockets[0].getsockname()
+        async with server, HttpClient() as client, asyncio.timeout(20):
+            for body in (b"1", b"2"):
+                response = await client.open(f"http://{host}:{port}/", {}, body)
+                opened.set()
+                assert [piece async for piece in response.chunks()] == [body]
+                read.set()
+                await pushed.wait()
+                await asyncio.sleep(0.01)  # until it is received
+
+    asyncio.run(run())
+
+
 def test_a_new_connection_that_is_closed_is_an_error() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         thread = threading.Thread(target=lambda: listener.accept()[0].close())

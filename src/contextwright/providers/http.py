@@ -146,12 +146,14 @@ class HttpClient:
 
     def _new_session(self) -> aiohttp.ClientSession:
         client = require_aiohttp()
+        from contextwright.providers.connections import Connections
+
         connect, read = self.timeouts
         trace = client.TraceConfig()
         trace.on_connection_reuseconn.append(note_use)
         return client.ClientSession(
             # How many requests run at once is decided by those who send them.
-            connector=client.TCPConnector(limit=0),
+            connector=Connections(limit=0),
             timeout=client.ClientTimeout(total=None, sock_connect=connect, sock_read=read),
             auto_decompress=self.decompress,
             cookie_jar=client.DummyCookieJar(),
