@@ -58,8 +58,12 @@ ALTERNATION = str.maketrans("цчзжсш", "ккггхх")
 SPANISH_DIPHTHONG = re.compile("ie|(?<![qg])ue")
 GERMAN_PARTICIPLE = re.compile("^ge(?=.{3,}(?:t|en)$)")
 GERMAN_PERSON = re.compile("(?<=...)(?:et|(?<![aeiou])(?<!ch)t)$")
-ARABIC_ARTICLE = re.compile("^[وف]?(?:[بك]?ال|لل)(?=...)")
+# "and", "for", "with", "as", each of which is one letter of the next word, and the article.
+ARABIC_PARTICLE = re.compile("^[وف]?(?:[بك]?ال|لل)(?=..)|^[ولبكف](?=....)")
 ARABIC_VOWELS = re.compile("[اأإآٱويىءئؤة]")
+# Letters of persons: "we celebrate", "she celebrates"; "she celebrated", "my grandmother".
+ARABIC_PERSON_BEFORE = re.compile("^[تن](?=...)")
+ARABIC_PERSON_BEHIND = re.compile("(?<=..)ت$")
 
 COMPOUNDING = frozenset(("german", "dutch", "swedish"))
 """Languages that write compounds as one word."""
@@ -143,15 +147,22 @@ def cyrillic_stem(bare: str) -> str:
 
 
 def arabic_stem(word: str) -> str:
-    """Return the consonants of a word without its article and endings.
+    """Return the consonants of a word without particles, the article, persons and endings.
 
     Broken plurals change the vowels inside: `kitāb`, `kutub`.
     """
-    bare = ARABIC_ARTICLE.sub("", word)
-    if len(bare) > 5:  # of shorter ones Snowball takes letters that belong to them
+    bare = ARABIC_PARTICLE.sub("", word)
+    if len(bare) > 4:  # of shorter ones Snowball takes letters that belong to them
         bare = snowball("arabic")(bare)
-    skeleton = ARABIC_VOWELS.sub("", bare)
-    return skeleton if len(skeleton) > 1 else bare
+    skeleton = without_persons(ARABIC_VOWELS.sub("", bare))
+    if len(skeleton) > 2 or (len(skeleton) == 2 and len(bare) <= 4):
+        return skeleton
+    return without_persons(bare)  # two consonants of a longer word are those of many
+
+
+def without_persons(bare: str) -> str:
+    """Return an Arabic word without the letters of persons, as far as three others are left."""
+    return ARABIC_PERSON_BEFORE.sub("", ARABIC_PERSON_BEHIND.sub("", bare))
 
 
 def beginnings(word: str, language: str) -> Iterator[str]:

@@ -61,4 +61,8 @@ STEPS: tuple[Step, ...] = (
         recall.POSTGRES_TERMS + recall.DIGESTS,
     ),
     Step(requests.SQLITE_ANSWERS, requests.POSTGRES_ANSWERS),
+    Step(
+        recall.SQLITE_TERMS + recall.DIGESTS,
+        recall.POSTGRES_TERMS + recall.DIGESTS,
+    ),
 )
