@@ -121,10 +121,11 @@ class HttpClient:
             ProviderError: the host cannot be reached, of the kind `connection`.
         """
         client = require_aiohttp()
+        from contextwright.providers.connections import REUSED
+
         if self._session is None:
             self._session = self._new_session()
         while True:
-            reused: list[float] = []
             try:
                 response = await self._session.request(
                     method,
@@ -134,10 +135,10 @@ class HttpClient:
                     allow_redirects=False,
                     ssl=self.ssl_context or True,
                     proxy=self._proxy_for(url),
-                    trace_request_ctx=reused,
                 )
             except (client.ServerDisconnectedError, client.ClientOSError) as error:
-                if not reused or monotonic() - reused[0] > CROSSING_SECONDS:
+                reused = REUSED.get()
+                if reused is None or monotonic() - reused > CROSSING_SECONDS:
                     raise broken(error) from None
             except (client.ClientError, TimeoutError, OSError) as error:
                 raise broken(error) from None
@@ -149,8 +150,6 @@ class HttpClient:
         from contextwright.providers.connections import Connections
 
         connect, read = self.timeouts
-        trace = client.TraceConfig()
-        trace.on_connection_reuseconn.append(note_use)
         return client.ClientSession(
             # How many requests run at once is decided by those who send them.
             connector=Connections(limit=0),
@@ -158,7 +157,6 @@ class HttpClient:
             auto_decompress=self.decompress,
             cookie_jar=client.DummyCookieJar(),
             skip_auto_headers=() if self.decompress else ADDED,
-            trace_configs=[trace],
         )
 
     def _proxy_for(self, url: str) -> str | None:
@@ -186,11 +184,6 @@ class HttpClient:
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
-
-
-async def note_use(_: object, trace: Any, __: object) -> None:
-    """Note when a request goes over a connection that others have used before it."""
-    trace.trace_request_ctx.append(monotonic())
 
 
 def end_with_connection(response: aiohttp.ClientResponse) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
@@ -18,6 +19,10 @@ __all__ = ["ECHO", "GatewaySettings", "Route", "read_settings"]
 
 ECHO = "echo"
 """The upstream that works without a network: it answers with the question."""
+
+
+known_host = cache(host_for)
+"""Each request asks for the host of its route several times."""
 
 
 class Route(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -46,7 +51,7 @@ class Route(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
         name = self.upstream
         if name == "openai" and format == "openai-responses":
             name = "openai-responses"
-        return host_for(name, self.base_url)
+        return known_host(name, self.base_url)
 
     def is_open(self, format: str) -> bool:
         """Whether the bytes of a client's request can go to the upstream as they are."""
