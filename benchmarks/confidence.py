@@ -109,7 +109,7 @@ class Asking:
         question = question_of(text, {name for name, _ in outline.people() if name}, self.now)
         space = state.index.space
         vector = space and space.vector_of(question.meaning)
-        found, meanings = self.store.engine.read(
+        found, meanings, _ = self.store.engine.read(
             lambda connection: found_in(
                 connection, state, self.looked, question, vector, WIDTH, frozenset()
             )

@@ -89,7 +89,7 @@ def cases_of(one: Set, store: Store) -> Iterator[Case]:
             space = store.state.index.space
             vector = space and space.vector_of(question.meaning)
             asked_for = (store.state, looked, question, vector, MOST, frozenset[int]())
-            found, meanings = store.engine.read(
+            found, meanings, _ = store.engine.read(
                 lambda connection, some=asked_for: found_in(connection, *some)
             )
             question, found = with_aliases(question, found, looked.outline)

@@ -207,11 +207,9 @@ def ranked_in(
     """Return the messages of a conversation that may be needed, and the confidence in them."""
     # Hidden messages displace nothing, count for no neighbour, and make nobody more confident.
     hidden = frozenset(seq for (seq,) in connection.rows(HIDDEN, searched.head.number))
-    head, end = searched.head, searched.end
-    numbers = search.numbers_in(connection, head, end, searched.behind, searched.known)
-    damaged = search.damaged_in(connection, searched.id, head, numbers(DAMAGED))
-    found = found_in(search.with_bare(numbers, question.text), question, end, hidden)
-    meanings = meanings_in(connection, state, searched, question, vector, wish.width)
+    found, meanings, damaged = found_in(
+        connection, state, searched, question, vector, wish.width, hidden
+    )
     ranked = rank(
         question,
         found,
@@ -239,9 +237,30 @@ def wanted(found: Sequence[Candidates], wish: RecallRequest) -> list[Candidates]
 
 
 def found_in(
-    numbers_of: Callable[[str], list[int]], question: Question, end: int, hidden: frozenset[int]
+    connection: Connection,
+    state: State,
+    searched: SearchedConversation,
+    question: Question,
+    vector: Vectors | None,
+    width: int,
+    hidden: frozenset[int],
+) -> tuple[list[TermMatches], dict[int, float] | None, search.Damaged]:
+    """Return messages with the words of a question, those near its meaning, and damaged ones."""
+    head, end = searched.head, searched.end
+    numbers = search.numbers_in(connection, head, end, searched.behind, searched.known)
+    damaged = search.damaged_in(connection, searched.id, head, numbers(DAMAGED))
+    found = matches_of(question, search.with_bare(numbers, question.text), end, hidden)
+    if vector is None or state.index.space is None:
+        return found, None, damaged
+    asks = not question.is_remark
+    near = state.index.space.nearest(connection, head, vector, width * WIDER, asks=asks, last=end)
+    return found, {seq: cosine for (_, seq), cosine in near}, damaged
+
+
+def matches_of(
+    question: Question, numbers_of: Callable[[str], list[int]], end: int, hidden: frozenset[int]
 ) -> list[TermMatches]:
-    """Return the messages up to number `end` that have the words of a question."""
+    """Return the words of a question with the messages that have them, of those up to `end`."""
     common = question.common if end <= LONG else ()
     found: list[TermMatches] = []
     for terms, counts in ((question.terms, 1.0), (common, COMMON)):
@@ -255,23 +274,6 @@ def found_in(
             weight = search.rarity(len(numbers), max(end, 1)) * PART
             found.append(TermMatches(some[0], weight, numbers))
     return found
-
-
-def meanings_in(
-    connection: Connection,
-    state: State,
-    searched: SearchedConversation,
-    question: Question,
-    vector: Vectors | None,
-    width: int,
-) -> dict[int, float] | None:
-    """Return the messages near the meaning of a question; None if only words are compared."""
-    space, head = state.index.space, searched.head
-    if vector is None or space is None:
-        return None
-    asks, most = not question.is_remark, width * WIDER
-    near = space.nearest(connection, head, vector, most, asks=asks, last=searched.end)
-    return {seq: cosine for (_, seq), cosine in near}
 
 
 def fitting(
