@@ -32,11 +32,6 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "the condition is always true",
     ): "without a label, adding a name costs nothing; the check saves a call",
     (
-        "formats/replies/sse.py",
-        'elif piece[mark : mark + 1] in b"}]":',
-        "the condition is always true",
-    ): "only quotes and brackets are found, and the other ones are handled before",
-    (
         "formats/aya/format.py",
         "for was, now in zip(found, ordered, strict=True):",
         "True becomes False",

@@ -8,7 +8,7 @@ import pytest
 
 from contextwright.tokens.count import Count, count_pieces, counter
 from contextwright.tokens.pieces import Piece, pieces
-from contextwright.tokens.spelling import gemma, python, words
+from contextwright.tokens.spelling import gemma, python, typescript, words
 
 ADDRESS = {
     "type": "object",
@@ -87,6 +87,16 @@ def test_a_schema_that_contains_itself_ends(spelling: Any) -> None:
     node = {"type": "object", "properties": {n: {"$ref": "#/$defs/Node"} for n in "abcdefgh"}}
     schema = {**node, "$defs": {"Node": node}}
     assert sum(map(len, spelling.tools([{"name": "f", "parameters": schema}]))) < 1_000_000
+
+
+def test_what_is_too_deep_or_too_much_is_any() -> None:
+    lists = {"type": "array", "items": {"$ref": "#/$defs/Lists"}}
+    schema = {"properties": {"all": lists}, "$defs": {"Lists": lists}}
+    deep = typescript.declaration({"name": "f", "parameters": schema})
+    assert deep == "type f = (_: {\nall?: any" + "[]" * 12 + "}) => any;"
+    many = {f"p{number}": {"type": "string"} for number in range(5_002)}
+    wide = typescript.declaration({"name": "f", "parameters": {"properties": many}})
+    assert (wide.count("?: string"), wide.count("?: any")) == (5_000, 2)
 
 
 def counted(body: Any, model: str) -> Count:

@@ -43,9 +43,6 @@ class Options(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """aya: renumber turns by this rule. None: keep imported turns, number new ones by `speaker`."""
 
 
-NO_OPTIONS = Options()
-
-
 class Rendered(Struct, frozen=True):
     """A payload, and a change for everything that differs from the conversation."""
 
@@ -131,8 +128,6 @@ def foreign_settings(
 
 def as_options(options: dict[str, Any]) -> Options:
     """Return `Options` by name; an error lists the valid names."""
-    if not options:
-        return NO_OPTIONS
     try:
         return convert(options, Options)
     except (msgspec.ValidationError, UnicodeEncodeError) as error:

@@ -303,6 +303,26 @@ def test_a_backup_while_another_process_writes(tmp_path: Path) -> None:
     assert not any("part" in name for name in names), names
 
 
+def test_a_backup_shows_one_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("contextwright.store.engines.backup.PAGES", 20)
+    file, target = str(tmp_path / "store.db"), str(tmp_path / "copy.db")
+    told: list[tuple[int, int]] = []
+
+    def add_more(done: int, total: int) -> None:
+        if not told:
+            store.conversation("a").add(cw.user("Was it copied?"))
+        told.append((done, total))
+
+    with filled(file) as store:
+        before = [*store.conversation("a").read()]
+        back_up(file, target, add_more)
+    [pages] = {total for _, total in told}
+    assert told == [(min(done, pages), pages) for done in range(20, pages + 20, 20)]
+    assert pages > 40
+    with cw.Store(target) as copy:
+        assert [*copy.conversation("a").read()] == before
+
+
 def test_a_backup_that_fails_leaves_nothing(tmp_path: Path) -> None:
     file = str(tmp_path / "store.db")
     filled(file).close()

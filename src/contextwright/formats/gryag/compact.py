@@ -138,12 +138,12 @@ def message_of(entry: Entry) -> Message:
 def take_excerpt(lines: list[str]) -> tuple[str | None, list[str]]:
     """Take the quoted text `[↩︎ Name: words]` from the start of a message or its own line."""
     for index, line in enumerate(lines[:2]):
-        end = line.find("]")
-        if not line.startswith(EXCERPT) or end < 0:
+        quote, closed, rest = line.partition("]")
+        if not (quote.startswith(EXCERPT) and closed):
             continue
-        said = line[len(EXCERPT) : end].lstrip("\ufe0e\ufe0f ")
+        said = quote.removeprefix(EXCERPT).lstrip("\ufe0e\ufe0f ")
         _, colon, words = said.partition(": ")
-        rest = line[end + 1 :].removeprefix(" ")
+        rest = rest.removeprefix(" ")
         kept = [rest] if rest else []
         return (words if colon else said) or None, [*lines[:index], *kept, *lines[index + 1 :]]
     return None, lines

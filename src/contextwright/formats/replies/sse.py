@@ -87,8 +87,7 @@ class Lines:
             if self.line:
                 line = b"".join((*self.line, line))
                 self.line.clear()
-            if not line or line.startswith(MEANT):
-                self.take(line, found)
+            self.take(line, found)
         if rest:
             self.line.append(rest)
 
@@ -115,8 +114,7 @@ class Lines:
         found: list[Any] = []
         self.take(b"".join(self.line), found)
         self.line.clear()
-        if self.data:
-            self.take(b"", found)
+        self.take(b"", found)
         return found
 
 
@@ -141,21 +139,19 @@ class JsonValues:
         at = start
         while (mark := self.next_mark(piece, at)) is not None:
             at = mark + 1
-            if self.quoted:
-                self.quoted = piece[mark : mark + 1] != b'"'
-            elif piece[mark : mark + 1] == b'"':
-                self.quoted = True
-            elif piece[mark : mark + 1] in b"{[":
+            byte = piece[mark:at]
+            if byte == b'"':
+                self.quoted = not self.quoted
+            elif byte in b"{[":
                 self.depth += 1
-            elif piece[mark : mark + 1] in b"}]":
+            else:
                 self.depth -= 1
                 if self.depth == self.base:
-                    self.pieces.append(piece[start : mark + 1])
+                    self.pieces.append(piece[start:at])
                     found.append(decoded(b"".join(self.pieces).strip(BLANK)))
                     self.pieces.clear()
-                    start = mark + 1
-        if start < len(piece):
-            self.pieces.append(piece[start:])
+                    start = at
+        self.pieces.append(piece[start:])
 
     def next_mark(self, piece: bytes, at: int) -> int | None:
         """Return the next byte that opens or closes something; skip escaped characters."""
