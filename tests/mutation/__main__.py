@@ -46,6 +46,8 @@ __all__ = ["hypothesis", "msgspec", "numpy", "xdist"]  # every test run needs th
 FOLDERS = "text messages tokens wire formats windows recall sections context store"
 HANG_SECONDS = 180
 """No test takes a tenth of this, also on a busy machine."""
+QUICK_SECONDS = 0.1
+"""CPU time of a test that says something of every definition without taking the time of others."""
 COMMAND = ["-q", "-n0", "-p", "no:cacheprovider", "-o", f"timeout={HANG_SECONDS}"]
 COMMAND += ["--hypothesis-profile", "mutants"]
 COMMAND += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # a fork imported it before
@@ -170,9 +172,9 @@ def chosen_tests(mutant: Mutant, reached: Sequence[Any], cpu_seconds: float) -> 
 
     `reached` has a row of reach.py for each test, cheap ones first. Tests that mirror the file are
     most likely to notice: ten of their cases come before a second case of others.
-    A fault outside of functions takes effect where its name is used: first the tests that only look
-    at definitions, then those that get there and to the file, then those that get there, then those
-    that reach the file.
+    A fault outside of functions takes effect where its name is used: first the tests that get there
+    and to the file, with quick ones that only look at definitions, then those that get there, then
+    those that reach the file.
     """
     uses = mutant.uses()
     mirror = f"{mirror_of(mutant).relative_to(ROOT).as_posix()}/"
@@ -186,9 +188,8 @@ def chosen_tests(mutant: Mutant, reached: Sequence[Any], cpu_seconds: float) -> 
             continue
         function = (misses, apart, name.partition("[")[0])
         cases[function] += 1
-        few = 10 if name.startswith(mirror) or not lines else 1
-        turn = cases[function] // few if lines else -1
-        order.append((misses, apart, turn, seconds, name))
+        few = 10 if (name.startswith(mirror) if lines else seconds < QUICK_SECONDS) else 1
+        order.append((misses, apart, cases[function] // few, seconds, name))
     order.sort()
     total = accumulate(seconds for _, _, _, seconds, _ in order)
     return [one[-1] for one, spent in zip(order, total, strict=True) if spent < cpu_seconds]

@@ -58,7 +58,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ): "one more row is compared exactly, which finds the same or better",
     (
         "windows/log.py",
-        'if type(part) is Text and not part.extra and role != "system":',
+        "if type(part) is Text and not part.extra:",
         "Not is left out",
     ): "a shorter way for plain text; the longer one notes the same",
     (
@@ -271,5 +271,15 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "if key is None and state.engine.names_turns:",
         "And becomes Or",
     ): "a turn has a name of ours, which is never shown",
+    (
+        "wire/gemini/survey.py",
+        'return all(ids) or calls[0]["name"] == responses[0]["name"]',
+        "Or becomes And",
+    ): "the survey finds fewer requests in order, which the rules then find in order",
+    (
+        "store/rows/recorded/bodies.py",
+        "MAX_DEPTH = 64",
+        "64 becomes 65",
+    ): "a body is restored from any number of differences",
 }
 """Why, for the file, the line and the fault of each; no other line of the file is the same."""

@@ -151,17 +151,17 @@ class Log:
                 and not message.meta
                 and not message.extra
                 and message.reply_to is None
+                and message.role != "system"
             ):
-                part, role = parts[0], message.role
-                if type(part) is Text and not part.extra and role != "system":
-                    if role == "user" and message.kind == "message":
+                part = parts[0]
+                if type(part) is Text and not part.extra:
+                    if message.role == "user" and message.kind == "message":
                         questions.append(index)
                         plain.append(index)
                     continue
                 if type(part) is ToolResult and not part.extra and type(part.content) is str:
-                    if role == "tool":
-                        holders.append((index, message, 0))
-                        continue
+                    holders.append((index, message, 0))
+                    continue
             self.inexact[index] = message
             if self._note(message, index):
                 holders.append((index, message, 0))

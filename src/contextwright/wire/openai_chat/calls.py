@@ -111,8 +111,6 @@ NAME_RULE = "1 to 64 of letters, digits, _ and -"
 
 def is_json_object(text: str) -> bool:
     """Whether a text is a JSON object."""
-    if text == "{}":
-        return True
     try:
         return isinstance(decode_json(text), dict)
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
