@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from copy import deepcopy
+from copy import copy
 from typing import Any
 
 import pytest
 
 import contextwright as cw
 from contextwright import streams
+from contextwright.formats.replies.reply import gather_partial
 from fuzzing.readers import read_reply, read_stream
 from golden_files import compare_digests
 
@@ -190,16 +191,21 @@ REPLIES: dict[str, dict[str, Any]] = {
 }
 
 
-def lacking(reply: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+def lacking(reply: Any) -> Iterator[tuple[str, Any]]:
     """The reply, and the reply without each of its fields and entries, with the place of it."""
     yield "", reply
     for path in places(reply):
-        other = deepcopy(reply)
-        holder: Any = other
-        for step in path[:-1]:
-            holder = holder[step]
-        del holder[path[-1]]
-        yield ".".join(map(str, path)), other
+        yield ".".join(map(str, path)), without(reply, *path)
+
+
+def without(value: Any, key: Any, *below: Any) -> Any:
+    """A copy of a value that lacks what is at a path."""
+    other = copy(value)
+    if below:
+        other[key] = without(value[key], *below)
+    else:
+        del other[key]
+    return other
 
 
 def places(value: Any) -> Iterator[tuple[Any, ...]]:
@@ -238,3 +244,34 @@ def losses(events: list[streams.Event], target: str) -> list[cw.Change]:
     for event in events:
         writer.write(event)
     return writer.changes
+
+
+@pytest.mark.parametrize("api", REPLIES)
+def test_what_becomes_of_a_stream(api: str) -> None:
+    """An event may lack a field, or be missing; the stream may end with the one that does."""
+    writer = streams.stream_writer(api, "m", id="id_1", created=7)
+    reply = cw.parse_reply(REPLIES[api], api)
+    frames = [frame for event in streams.events_of(reply) for frame in writer.write(event)]
+    sent = [frame.data for frame in frames if isinstance(frame.data, dict)]
+    compare_digests(
+        f"streams-{api}",
+        ((place, [*read(events, api)]) for place, events in lacking(sent)),
+    )
+    compare_digests(
+        f"streams-cut-{api}",
+        (
+            (f"{number}.{place}", [*read([*sent[:number], last], api)])
+            for number, event in enumerate(sent)
+            for place, last in lacking(event)
+        ),
+    )
+
+
+def read(sent: list[Any], api: str) -> Iterator[object]:
+    """The events of a stream as they are read, and the reply they make up, or the error."""
+    try:
+        events = [*streams.read_stream(sent, api)]
+        yield events
+        yield gather_partial(events, api)
+    except cw.ContextwrightError as error:
+        yield error

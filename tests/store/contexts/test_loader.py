@@ -16,7 +16,7 @@ from samples.stores.long_talk import long_talk
 
 AGENT = [
     cw.assistant("I am ready."),
-    cw.user(["What is on it?", cw.Media("image", "image/png", b"\x89PNG")]),
+    cw.user(["What is on it?", cw.Media("image", "image/png", "aGk=")]),
     cw.assistant(cw.ToolCall("look", {}, "a")),
     cw.tool_result("a", "A cat on a mat."),
     cw.assistant("A cat."),
