@@ -1,4 +1,4 @@
-"""Claude Agent SDK: its own contract of a session store, and sessions as conversations."""
+"""Claude Agent SDK: sessions as conversations. Its own contract of a store is tested apart."""
 
 import asyncio
 from collections.abc import Callable
@@ -38,24 +38,6 @@ ENTRIES: list[dict[str, Any]] = [
 def sessions(tmp_path: Path) -> Callable[[], StoreSessions]:
     numbers = iter(range(1_000))
     return lambda: StoreSessions(cw.AsyncStore(tmp_path / f"{next(numbers)}.db", sync="fast"))
-
-
-def test_the_contract_of_the_sdk(sessions: Callable[[], StoreSessions]) -> None:
-    testing = pytest.importorskip(
-        "claude_agent_sdk.testing", reason="claude-agent-sdk (350 MB) is not installed"
-    )
-    made: list[StoreSessions] = []
-
-    def make() -> StoreSessions:
-        made.append(sessions())
-        return made[-1]
-
-    async def run() -> None:
-        await testing.run_session_store_conformance(make)
-        for one in made:
-            await one.store.close()
-
-    asyncio.run(run())
 
 
 def test_entries_come_back_and_are_messages(sessions: Callable[[], StoreSessions]) -> None:

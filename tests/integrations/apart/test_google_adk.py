@@ -8,11 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-import contextwright as cw
-
-pytest.importorskip("google.adk", reason="google-adk is not installed: it asks for old packages")
-
 from google.adk.errors.already_exists_error import AlreadyExistsError
 from google.adk.errors.session_not_found_error import SessionNotFoundError
 from google.adk.events.event import Event
@@ -21,6 +16,7 @@ from google.adk.sessions.base_session_service import BaseSessionService, GetSess
 from google.adk.sessions.in_memory_session_service import InMemorySessionService
 from google.genai import types
 
+import contextwright as cw
 from contextwright.integrations.google_adk import StoreSessionService
 
 KEY: Any = {"app_name": "lunch/app", "user_id": "olena"}
