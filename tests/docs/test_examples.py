@@ -26,8 +26,8 @@ NEEDS = {"with_google_adk": "google.adk"}
 """Packages that not every development environment has."""
 PAGES = ("ask", "data_set", "first", "http_api", "tutorial")
 HOW_TO = tuple(f"how_to/{path.stem}" for path in sorted((EXAMPLES / "how_to").glob("*.py")))
-FRAMEWORKS = (*INTEGRATIONS, "how_to/mem0")
-"""Those that load frameworks, which takes seconds: only the deep run has the time."""
+SLOW = (*INTEGRATIONS, *HOW_TO)
+"""Those that the README's command leaves to the deep run, which has the time."""
 FORMATS = ("openai-chat", "openai-responses", "anthropic", "gemini")
 
 
@@ -57,7 +57,7 @@ def test_example(name: str) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=pytest.mark.slow if name in FRAMEWORKS else ())
+        pytest.param(name, marks=pytest.mark.slow if name in SLOW else ())
         for name in (*PAGES, *INTEGRATIONS, *HOW_TO)
     ],
 )
