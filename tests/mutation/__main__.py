@@ -73,8 +73,9 @@ def main() -> int:
     for number in numbers:
         mutant = chosen[number - 1]
         place = f"{mutant.name}:{mutant.line}  {mutant.fault}"
-        killer = killers.get(number, "" if given.reach and not tests[number] else None)
-        if killer is None:
+        killer = killers.get(number, "")
+        if not killer and (tests[number] or not given.reach):
+            # Outside of functions, or noticed only by a test that starts processes.
             killer = killer_of(mutant, tests_of(mutant, tests[number]), Choice(tests[number]))
         print(f"{number:>4} {killer and 'killed' or 'SURVIVED':8} {place}  {killer}", flush=True)
         survivors += [] if killer else [f"{number:>4} {place}"]

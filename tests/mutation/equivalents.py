@@ -2,11 +2,6 @@
 
 EQUIVALENT: dict[tuple[str, str, str], str] = {
     (
-        "context/build.py",
-        "return replace(context, changes=(*read, *context.changes)) if read else context",
-        "the condition is always true",
-    ): "a context with no changes added is equal to itself",
-    (
         "context/simulation/prompt_cache.py",
         "room = LOOKBACK if self.marked else 1",
         "1 becomes 2",
@@ -91,11 +86,6 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "raise Unloaded(self.log.start - 1)",
         "1 becomes 2",
     ): "one message more is loaded than has to be",
-    (
-        "store/frames.py",
-        "page = list(chat.read(max(stop - PAGE_SIZE + 1, 1), stop + 1))",
-        "Add becomes Sub",
-    ): "two messages are read twice; the newest question stays the first that is found",
     (
         "store/rows/recorded/signatures.py",
         "BATCH = 500",

@@ -92,7 +92,7 @@ def build(
         finally:
             if planned.history is not conversation:
                 RECENT.keep(planned.history)
-    return replace(context, changes=(*read, *context.changes)) if read else context
+    return replace(context, changes=(*read, *context.changes))
 
 
 def require_arguments(recipe: Any, now: Any, budget: Any, memories: Any) -> None:

@@ -318,6 +318,11 @@ def test_what_is_no_time(phrase: str) -> None:
     assert read(phrase) == read(phrase, None) == ""
 
 
+def test_the_first_sixteen_times_of_a_question_count() -> None:
+    days = [f"2023-05-{day:02}" for day in range(1, 21)]
+    assert read("What of " + ", ".join(days) + "?") == ", ".join(days[:16])
+
+
 DAYS = st.datetimes(datetime(1800, 1, 1), datetime(2200, 1, 1), timezones=st.just(UTC))
 
 

@@ -199,7 +199,9 @@ def test_an_answer_that_is_refused_fixes_no_width() -> None:
     embedder = cw.recall.Embedder("test", lambda texts: next(answers))
     with pytest.raises(cw.UsageError, match="not finite"):
         embedder(["a"])
+    assert embedder([]).shape == (0, 0)
     assert embedder(["a"]).shape == (1, 3)
+    assert embedder([]).shape == (0, 3)
 
 
 def test_vectors_may_not_change_their_width() -> None:

@@ -53,3 +53,8 @@ def test_what_is_loaded_is_as_in_the_whole(
                 assert some.pinned == whole.pinned
                 assert some.questions[-1:] == whole.questions[-1:]
                 assert some.task == whole.task
+
+
+def test_twice_as_much_is_needed_after_too_little() -> None:
+    assert Needs(100, 50, 10).more() == Needs(200, 100, 20)
+    assert Needs(1).more() == Needs(2, 64, 8)
