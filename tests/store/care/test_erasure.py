@@ -1,5 +1,6 @@
 """Erasing and editing: bytes leave the files, numbers stay, and derived data is updated."""
 
+import gc
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -90,6 +91,21 @@ def test_texts_of_lists_are_forgotten(store: cw.Store, way: str) -> None:
     ERASE[way](store)
     assert not RECENT._histories
     assert not meter_of.cache_info().currsize
+
+
+@pytest.mark.parametrize("way", [way for way in ERASE if way != "forget and scrub"])
+def test_no_message_is_left_in_memory(store: cw.Store, way: str) -> None:
+    filled(store).context(RECIPE, model=MODEL)
+    assert messages_held("xylophon")
+    ERASE[way](store)
+    assert not messages_held("xylophon")
+
+
+def messages_held(word: str) -> int:
+    """How many messages in memory have a word."""
+    gc.collect()
+    held = [one for one in gc.get_objects() if isinstance(one, cw.Message)]
+    return sum(word in message.text.lower() for message in held)
 
 
 def bytes_on_server(place: str, word: str) -> int:
