@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -187,15 +186,6 @@ def test_rows_for_two_models_are_refused_where_a_provider_would(tmp_path: Path) 
     assert [json.loads(row)["body"]["model"] for row in written] == ["gpt-4.1"] * 10
 
 
-def is_running(group: int) -> bool:
-    """Whether any process of a group still runs."""
-    try:
-        os.killpg(group, 0)
-    except ProcessLookupError:
-        return False
-    return True
-
-
 @pytest.mark.slow
 def test_interrupted(tmp_path: Path) -> None:
     """Ctrl-C reaches the command and its workers."""
@@ -215,24 +205,19 @@ def test_interrupted(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_killed_and_resumed(tmp_path: Path) -> None:
-    """The command is gone without a word, and its two workers end with it."""
+    """The command is gone without a word, and its two workers end with it: they share its pipe."""
     source, output = tmp_path / "a.jsonl", tmp_path / "out"
     source.write_bytes(lines(2_000, turns=4, broken=True))
     command = [
         *(sys.executable, "-c", SCRIPT, "batch", "convert", str(source)),
         *("--to", "anthropic-batch", "-j", "2", "-o", str(output)),
     ]
-    begun = subprocess.Popen(command, start_new_session=True)
-    try:
-        while begun.poll() is None and not list(output.glob("pieces/*.json")):
-            time.sleep(0.005)
-        begun.kill()
-        begun.wait()
-        while is_running(begun.pid):
-            time.sleep(0.01)
-    finally:
-        with suppress(ProcessLookupError):
-            os.killpg(begun.pid, signal.SIGKILL)
+    begun = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    while begun.poll() is None and not list(output.glob("pieces/*.json")):
+        time.sleep(0.005)
+    begun.kill()
+    _, errors = begun.communicate(timeout=20)
+    assert (begun.returncode, errors) == (-signal.SIGKILL, "")
     assert not json.loads((output / "manifest.json").read_text())["finished"]
     assert list(output.glob("pieces/*.json"))
     done = subprocess.run([*command, "--json"], capture_output=True, text=True)
@@ -364,6 +349,51 @@ def test_a_worker_that_fails_says_so(tmp_path: Path) -> None:
     pq.write_table(pa.table({"other": [1]}), tmp_path / "b.parquet")
     with pytest.raises(ContextwrightError, match="there is no column 'document' or 'messages'"):
         run(job(tmp_path / "out"), [str(tmp_path)], workers=2)
+
+
+OWN = """
+import os, sys
+from contextwright import Recipe, Section, batch
+from contextwright.batch import inputs
+
+class Own(Section):
+    dies = bool(sys.argv[1:])
+
+    def write(self, moment):
+        print("a record?")
+        if self.dies:
+            os._exit(7)
+        return "Be brief."
+
+inputs.MIN_PIECE = 1_000
+operation = batch.operation_of("build", model="gpt-4.1", recipes=[Recipe(system=[Own()])])
+batch.run(batch.Job(operation=operation, output=batch.Place("out")), ["a.jsonl"], workers=2)
+"""
+"""A script without a guard, with a class of its own."""
+
+
+@pytest.mark.slow
+def test_a_section_of_a_script(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(OWN)
+    (tmp_path / "a.jsonl").write_bytes(lines(60))
+    done = subprocess.run([sys.executable, "own.py"], cwd=tmp_path, capture_output=True, text=True)
+    rows = [json.loads(row) for row in (tmp_path / "out/part-00000.jsonl").read_text().splitlines()]
+    assert ["Be brief." in str(row["messages"]) for row in rows] == [True] * 60
+    assert (done.returncode, done.stdout, set(done.stderr.split("\n"))) == (
+        0,
+        "",
+        {"a record?", ""},
+    )
+
+
+@pytest.mark.slow
+def test_a_worker_that_dies(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(OWN)
+    (tmp_path / "a.jsonl").write_bytes(lines(60))
+    command = [sys.executable, "own.py", "dies"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "a worker ended with 7 (the same command goes on where it stopped)" in done.stderr
 
 
 @pytest.mark.parametrize("runner", ["local", "ray"])

@@ -15,7 +15,11 @@ sys.exit(main(["batch", "convert", "x.jsonl", "--to", "aya", "-o", "out", *{opti
 
 @pytest.mark.parametrize(
     ("package", "options", "extra"),
-    [("pyarrow", [], "batch"), ("loky", ["-j", "2"], "batch"), ("ray", ["--runner", "ray"], "ray")],
+    [
+        ("pyarrow", [], "batch"),
+        ("cloudpickle", ["-j", "2"], "batch"),
+        ("ray", ["--runner", "ray"], "ray"),
+    ],
 )
 def test_a_missing_package_is_named(
     package: str, options: list[str], extra: str, tmp_path: object

@@ -29,9 +29,9 @@ FLOOR = {name: floor for floor, names in enumerate(ORDER) for name in names}
 HEAVY = (
     "agents",
     "aiohttp",
+    "cloudpickle",
     "daft",
     "langchain_core",
-    "loky",
     "mcp",
     "pyarrow",
     "pydantic_ai",

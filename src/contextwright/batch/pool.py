@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import os
-import signal
-import time
+import pickle
+import subprocess
+import sys
 from collections.abc import Iterator
-from concurrent.futures import as_completed
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
 from importlib import import_module
-from threading import Thread
+from queue import SimpleQueue
 from typing import Any
 
 from contextwright.batch.inputs import Piece
-from contextwright.batch.job import Job, Record, work
-from contextwright.errors import ContextwrightError, MissingExtra, in_one_line
+from contextwright.batch.job import Job, Record
+from contextwright.errors import ContextwrightError, MissingExtra
 
 try:
-    # The standard library's pool runs a script again in every worker unless the script has a guard.
-    loky: Any = import_module("loky")
+    # The standard library's pickle does not take the classes of a script, such as its own sections.
+    cloudpickle: Any = import_module("cloudpickle")
 except ModuleNotFoundError as error:
     raise MissingExtra("cw batch", "batch") from error
 
@@ -31,37 +32,67 @@ def each(job: Job, pieces: list[Piece], workers: int) -> Iterator[Record]:
     Raises:
         ContextwrightError: a worker failed.
     """
-    pool = loky.ProcessPoolExecutor(workers, initializer=begin, initargs=(os.getpid(),))
-    try:
-        done = [pool.submit(result, job, piece) for piece in pieces]
-        for future in as_completed(done):
-            found = future.result()
-            if isinstance(found, str):
-                raise ContextwrightError(found)
-            yield found
-    except BrokenProcessPool as error:
-        hint = "the same command goes on where it stopped"
-        raise ContextwrightError(f"a worker failed: {in_one_line(error)}", hint=hint) from error
-    finally:
-        pool.shutdown(kill_workers=True)
+    started = [Worker() for _ in range(workers)]
+    idle: SimpleQueue[Worker] = SimpleQueue()
+    for worker in started:
+        idle.put(worker)
+
+    def record_of(piece: Piece) -> Record:
+        worker = idle.get()
+        try:
+            return worker.work(job, piece)
+        finally:
+            idle.put(worker)
+
+    with ThreadPoolExecutor(workers) as threads:
+        try:
+            for future in as_completed([threads.submit(record_of, piece) for piece in pieces]):
+                yield future.result()
+        finally:
+            threads.shutdown(wait=False, cancel_futures=True)
+            for worker in started:
+                worker.end()
 
 
-def result(job: Job, piece: Piece) -> Record | str:
-    """Do a piece; return its record, or the message of an error."""
-    try:
-        return work(job, piece)
-    except ContextwrightError as error:
-        return str(error)
+class Worker:
+    """A process that does one piece after another.
 
+    It is a program of its own: the standard library's pool runs a script again in every worker
+    unless the script has a guard. It ends when its input does, so none outlives the command.
+    """
 
-def begin(parent: int) -> None:
-    """Leave Ctrl-C to the command, which ends its workers; end with it if it is killed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    Thread(target=end_with, args=(parent,), daemon=True).start()
+    def __init__(self) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "contextwright.batch.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+            process_group=0,  # Ctrl-C is for the command, which ends its workers
+        )
 
+    def work(self, job: Job, piece: Piece) -> Record:
+        """Do a piece.
 
-def end_with(parent: int) -> None:
-    """End this process when its parent is gone."""
-    while os.getppid() == parent:
-        time.sleep(0.2)
-    os._exit(1)
+        Raises:
+            ContextwrightError: it cannot be done, or the worker failed.
+        """
+        given, taken = self.process.stdin, self.process.stdout
+        assert given is not None
+        assert taken is not None
+        try:
+            pickle.dump(cloudpickle.dumps((job, piece)), given)
+            given.flush()
+            found: Record | str = pickle.load(taken)
+        except (EOFError, OSError) as error:
+            hint = "the same command goes on where it stopped"
+            raise ContextwrightError(
+                f"a worker ended with {self.process.wait()}", hint=hint
+            ) from error
+        if isinstance(found, str):
+            raise ContextwrightError(found)
+        return found
+
+    def end(self) -> None:
+        """End it at once."""
+        with suppress(BrokenPipeError), self.process:  # it may not have read all of a piece
+            self.process.kill()
