@@ -2,27 +2,24 @@
 
 import json
 import os
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import msgspec
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import contextwright as cw
 from batch.data_sets import chat, files_in, lines
+from batch.jobs import SCRIPT, job
 from contextwright.batch import (
     TARGETS,
     Columns,
     Job,
     Manifest,
     Place,
-    inputs,
     manifest,
     operation_of,
     run,
@@ -31,26 +28,6 @@ from contextwright.batch.targets import Target
 from contextwright.documents.read import decode
 from contextwright.errors import ContextwrightError, UsageError
 from contextwright.importers.detection import format_of
-
-SCRIPT = """
-import sys
-from contextwright.batch import inputs
-from contextwright.cli import main
-inputs.MIN_PIECE = 20_000
-sys.exit(main(sys.argv[1:]))
-"""
-"""`cw`, with small pieces."""
-
-
-@pytest.fixture
-def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Divide data sets of a few kilobytes too."""
-    monkeypatch.setattr(inputs, "MIN_PIECE", 1_000)
-
-
-def job(output: Path, target: str = "anthropic", **fields: Any) -> Job:
-    operation = operation_of("convert", target=target)
-    return Job(operation=operation, output=Place(str(output)), **fields)
 
 
 def by_hand(data: bytes, target: str) -> tuple[list[bytes], list[tuple[int, str]]]:
@@ -186,50 +163,6 @@ def test_rows_for_two_models_are_refused_where_a_provider_would(tmp_path: Path) 
     assert [json.loads(row)["body"]["model"] for row in written] == ["gpt-4.1"] * 10
 
 
-@pytest.mark.slow
-def test_interrupted(tmp_path: Path) -> None:
-    """Ctrl-C reaches the command and its workers."""
-    source, output = tmp_path / "a.jsonl", tmp_path / "out"
-    source.write_bytes(lines(2_000, turns=4))
-    command = [
-        *(sys.executable, "-c", SCRIPT, "batch", "convert", str(source)),
-        *("--to", "anthropic-batch", "-j", "2", "-o", str(output)),
-    ]
-    begun = subprocess.Popen(command, start_new_session=True, stderr=subprocess.PIPE, text=True)
-    while begun.poll() is None and not list(output.glob("pieces/*.json")):
-        time.sleep(0.005)
-    os.killpg(begun.pid, signal.SIGINT)
-    _, errors = begun.communicate()
-    assert (begun.returncode, errors) == (130, "")
-
-
-@pytest.mark.slow
-def test_killed_and_resumed(tmp_path: Path) -> None:
-    """The command is gone without a word, and its two workers end with it: they share its pipe."""
-    source, output = tmp_path / "a.jsonl", tmp_path / "out"
-    source.write_bytes(lines(2_000, turns=4, broken=True))
-    command = [
-        *(sys.executable, "-c", SCRIPT, "batch", "convert", str(source)),
-        *("--to", "anthropic-batch", "-j", "2", "-o", str(output)),
-    ]
-    begun = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    while begun.poll() is None and not list(output.glob("pieces/*.json")):
-        time.sleep(0.005)
-    begun.kill()
-    _, errors = begun.communicate(timeout=20)
-    assert (begun.returncode, errors) == (-signal.SIGKILL, "")
-    assert not json.loads((output / "manifest.json").read_text())["finished"]
-    assert list(output.glob("pieces/*.json"))
-    done = subprocess.run([*command, "--json"], capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (1, "")
-    manifest = json.loads(done.stdout)
-    requests = json.loads((output / "part-00000.json").read_text())["requests"]
-    ids = [request["custom_id"] for request in requests]
-    assert len(set(ids)) == len(ids) == 2_000 == manifest["rows"] - manifest["rejected"]
-    assert ids == sorted(ids, key=lambda id: int(id[2:]))
-    assert manifest["rejected"] == 200
-
-
 @pytest.mark.usefixtures("small_pieces")
 def test_a_finished_job_is_not_done_again_and_another_is_refused(tmp_path: Path) -> None:
     source = tmp_path / "a.jsonl"
@@ -341,59 +274,6 @@ def test_a_place_with_url(tmp_path: Path) -> None:
     assert done.inputs == (f"file://{tmp_path}/a.jsonl",)
     results, _ = by_hand(lines(3), "gemini")
     assert (tmp_path / "out" / "part-00000.jsonl").read_bytes() == b"".join(results)
-
-
-@pytest.mark.usefixtures("small_pieces")
-def test_a_worker_that_fails_says_so(tmp_path: Path) -> None:
-    (tmp_path / "a.jsonl").write_bytes(lines(60))
-    pq.write_table(pa.table({"other": [1]}), tmp_path / "b.parquet")
-    with pytest.raises(ContextwrightError, match="there is no column 'document' or 'messages'"):
-        run(job(tmp_path / "out"), [str(tmp_path)], workers=2)
-
-
-OWN = """
-import os, sys
-from contextwright import Recipe, Section, batch
-from contextwright.batch import inputs
-
-class Own(Section):
-    dies = bool(sys.argv[1:])
-
-    def write(self, moment):
-        print("a record?")
-        if self.dies:
-            os._exit(7)
-        return "Be brief."
-
-inputs.MIN_PIECE = 1_000
-operation = batch.operation_of("build", model="gpt-4.1", recipes=[Recipe(system=[Own()])])
-batch.run(batch.Job(operation=operation, output=batch.Place("out")), ["a.jsonl"], workers=2)
-"""
-"""A script without a guard, with a class of its own."""
-
-
-@pytest.mark.slow
-def test_a_section_of_a_script(tmp_path: Path) -> None:
-    (tmp_path / "own.py").write_text(OWN)
-    (tmp_path / "a.jsonl").write_bytes(lines(60))
-    done = subprocess.run([sys.executable, "own.py"], cwd=tmp_path, capture_output=True, text=True)
-    rows = [json.loads(row) for row in (tmp_path / "out/part-00000.jsonl").read_text().splitlines()]
-    assert ["Be brief." in str(row["messages"]) for row in rows] == [True] * 60
-    assert (done.returncode, done.stdout, set(done.stderr.split("\n"))) == (
-        0,
-        "",
-        {"a record?", ""},
-    )
-
-
-@pytest.mark.slow
-def test_a_worker_that_dies(tmp_path: Path) -> None:
-    (tmp_path / "own.py").write_text(OWN)
-    (tmp_path / "a.jsonl").write_bytes(lines(60))
-    command = [sys.executable, "own.py", "dies"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
-    assert done.returncode == 1
-    assert "a worker ended with 7 (the same command goes on where it stopped)" in done.stderr
 
 
 @pytest.mark.parametrize("runner", ["local", "ray"])

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import pickle
 import sys
+import traceback
+from contextlib import suppress
 from queue import SimpleQueue
 from threading import Thread
 from typing import IO
@@ -20,9 +22,15 @@ def main() -> None:
     os.dup2(2, 1)  # what a section of the user's prints is no record
     pieces: SimpleQueue[bytes] = SimpleQueue()
     Thread(target=receive, args=(sys.stdin.buffer, pieces), daemon=True).start()
-    while True:
-        pickle.dump(result(*pickle.loads(pieces.get())), results)
-        results.flush()
+    try:
+        while True:
+            found = result(*pickle.loads(pieces.get()))
+            with suppress(BrokenPipeError):  # the command is gone: the thread ends this process
+                pickle.dump(found, results)
+                results.flush()
+    except Exception:
+        traceback.print_exc()
+        os._exit(1)  # an interpreter that shuts down while the thread reads is aborted
 
 
 def receive(source: IO[bytes], pieces: SimpleQueue[bytes]) -> None:
