@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -27,7 +28,14 @@ def test_interrupted(tmp_path: Path) -> None:
         *(sys.executable, "-c", SCRIPT, "batch", "convert", str(source)),
         *("--to", "anthropic-batch", "-j", "2", "-o", str(output)),
     ]
-    begun = subprocess.Popen(command, start_new_session=True, stderr=subprocess.PIPE, text=True)
+    begun = subprocess.Popen(
+        command,
+        start_new_session=True,
+        stderr=subprocess.PIPE,
+        text=True,
+        # A shell that runs the tests in the background may have it ignored.
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
+    )
     while begun.poll() is None and not list(output.glob("pieces/*.json")):
         time.sleep(0.005)
     os.killpg(begun.pid, signal.SIGINT)
