@@ -1,11 +1,11 @@
 """How often two forms of a word have one stem, and how often two words do.
 
-    uv run --with pymorphy3 --with pymorphy3-dicts-uk --with wordfreq \
+    uv run --with wordfreq --with pymorphy3 --with pymorphy3-dicts-uk \
         python -m benchmarks.retrieval.stems [--language uk] [--show 20]
-    uv run --with qalsadi --with wordfreq python -m benchmarks.retrieval.stems --language ar
 
 The forms are those among the 40,000 most frequent words of a language (12,000 of Arabic, in five
-minutes), and what belongs together is what a morphological dictionary says. The words are divided
+minutes), and what belongs together is what a morphological dictionary says: pymorphy3 for Ukrainian
+and Russian, qalsadi for Arabic, simplemma for English. The words are divided
 into two halves: look at what is wrong in the first (`--show`) when you change a rule, and judge the
 change by the second.
 """
@@ -16,15 +16,16 @@ import argparse
 import sys
 import zlib
 from collections import defaultdict
+from collections.abc import Callable
 from itertools import combinations
 from typing import Any
 
 from contextwright.text.stems import stemmer
 from contextwright.text.terms import spelled
 
-NAMES = {"uk": "ukrainian", "ru": "russian", "ar": "arabic"}
+NAMES = {"uk": "ukrainian", "ru": "russian", "ar": "arabic", "en": "english"}
 KINDS = {"NOUN": "nouns", "ADJF": "adjectives", "VERB": "verbs", "INFN": "verbs", "GRND": "verbs"}
-FREQUENT, FREQUENT_ARABIC = 40_000, 12_000
+FREQUENT = {"uk": 40_000, "ru": 40_000, "ar": 12_000, "en": 40_000}
 
 
 def main() -> int:
@@ -32,7 +33,7 @@ def main() -> int:
     parser.add_argument("--language", choices=NAMES, default="uk")
     parser.add_argument("--show", type=int, default=0, help="frequent words with several stems")
     options = parser.parse_args()
-    words = arabic_words() if options.language == "ar" else words_of(options.language)
+    words = words_of(options.language)
     stem = stemmer(NAMES[options.language])
     for half in (0, 1):
         some = {
@@ -58,32 +59,47 @@ def main() -> int:
 
 def words_of(language: str) -> dict[tuple[str, str], list[str]]:
     """The forms of frequent words, by kind and dictionary form, the most frequent first."""
+    import wordfreq  # pyright: ignore[reportMissingImports]
+
+    read = dictionary(language)
+    words: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for form in wordfreq.top_n_list(language, FREQUENT[language]):
+        kind, lemma = read(form) if len(form) > 2 else ("", "")
+        simple = spelled(form)
+        if kind and simple not in words[kind, lemma]:
+            words[kind, lemma].append(simple)
+    return words
+
+
+def dictionary(language: str) -> Callable[[str], tuple[str, str]]:
+    """What a dictionary says of a form: the kind of word, empty if unknown, and the word."""
+    if language == "en":
+        import simplemma  # pyright: ignore[reportMissingImports]
+
+        # Terms are made of words without an apostrophe.
+        return lambda form: (
+            "words" if form.isalpha() else "",
+            simplemma.lemmatize(form, lang="en"),
+        )
+    if language == "ar":
+        from qalsadi.lemmatizer import Lemmatizer  # pyright: ignore[reportMissingImports]
+
+        lemmatizer = Lemmatizer()
+
+        def read_arabic(form: str) -> tuple[str, str]:
+            lemma, kind = lemmatizer.lemmatize(form, return_pos=True)
+            return (f"{kind}s" if kind in ("noun", "verb") and lemma else "", lemma)
+
+        return read_arabic
     import pymorphy3  # pyright: ignore[reportMissingImports]
-    import wordfreq  # pyright: ignore[reportMissingImports]
 
-    dictionary = pymorphy3.MorphAnalyzer(lang=language)
-    words: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for form in wordfreq.top_n_list(language, FREQUENT):
-        read = dictionary.parse(form)[0]
-        kind = KINDS.get(str(read.tag.POS))
-        if len(form) > 2 and kind and read.is_known:
-            words[kind, read.normal_form].append(form)
-    return words
+    analyzer = pymorphy3.MorphAnalyzer(lang=language)
 
+    def read(form: str) -> tuple[str, str]:
+        found = analyzer.parse(form)[0]
+        return (KINDS.get(str(found.tag.POS), "") if found.is_known else "", found.normal_form)
 
-def arabic_words() -> dict[tuple[str, str], list[str]]:
-    """The same of Arabic, by another dictionary; forms are spelled as terms are."""
-    import wordfreq  # pyright: ignore[reportMissingImports]
-    from qalsadi.lemmatizer import Lemmatizer  # pyright: ignore[reportMissingImports]
-
-    dictionary = Lemmatizer()
-    words: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for form in wordfreq.top_n_list("ar", FREQUENT_ARABIC):
-        lemma, kind = dictionary.lemmatize(form, return_pos=True)
-        forms = words[f"{kind}s", lemma]
-        if len(form) > 2 and kind in ("noun", "verb") and lemma and spelled(form) not in forms:
-            forms.append(spelled(form))
-    return words
+    return read
 
 
 def shared(words: dict[tuple[str, str], list[str]], stem: Any) -> float:

@@ -32,6 +32,8 @@ ENDINGS = (
     ("es", "e"),
     ("s", ""),
 )
+DOUBLING = frozenset(("ings", "ing", "edly", "ed"))
+"""Suffixes that double the consonant before them: `run`, `running`."""
 VOWELS = frozenset("aeiouy")
 NUMBER = re.compile(r"[\d_]")
 
@@ -123,6 +125,7 @@ def english_stem(word: str) -> str:
     """Return a word without English suffixes: `paintings`, `painted` and `paint` are one."""
     if len(word) <= 3 or not word.isalpha():
         return word
+    longest_doubled = 4  # a word of its own: Webb
     for ending, instead in ENDINGS:
         if word.endswith(ending):
             if ending == "s" and word.endswith(("ss", "us", "is")):
@@ -130,8 +133,9 @@ def english_stem(word: str) -> str:
             base = word[: -len(ending)] + instead
             if len(base) >= 3 and has_vowel(base):
                 word = base
+                longest_doubled = 3 if ending in DOUBLING else 4
                 break
-    if len(word) > 4 and word[-1] == word[-2] and word[-1] not in "lsz":
+    if len(word) > longest_doubled and word[-1] == word[-2] and word[-1] not in "flsz":
         word = word[:-1]
     if len(word) > 3 and word[-1] in "ey":
         word = word[:-1] + ("i" if word[-1] == "y" else "")

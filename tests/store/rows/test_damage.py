@@ -148,6 +148,9 @@ def test_every_bit_that_flips_is_found(place: str) -> None:
         update = "UPDATE messages SET body = ? WHERE seq = ?"
         store.engine.write_alone(lambda one: one.run_many(update, rows))
         assert all(one.damage for one in chat.read())
+        assert len(chat.search("Anna").changes) == len(said)
+        store.index(few=0)
+        assert len(chat.search("Anna").changes) == len(store.recall("Anna").changes) == len(said)
         found = [one.problem for one in examine(store.engine).findings if one.code == "body"]
         assert len(found) == len(said)
         assert any("is not as it was stored" in problem for problem in found)
