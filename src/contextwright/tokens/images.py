@@ -112,9 +112,7 @@ PATCHES = 1536
 def patches(size: Size) -> int:
     """Count 32-pixel patches (OpenAI), after scaling the image down to at most 1536 of them."""
     width, height = size
-    if math.ceil(width / 32) * math.ceil(height / 32) <= PATCHES:
-        return math.ceil(width / 32) * math.ceil(height / 32)
-    return PATCHES
+    return min(math.ceil(width / 32) * math.ceil(height / 32), PATCHES)
 
 
 def area(size: Size, edge: int) -> int:
