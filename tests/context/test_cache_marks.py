@@ -184,6 +184,27 @@ def test_a_mark_stands_on_the_last_block_that_may_carry_one(
     assert marks(payload) == places
 
 
+def test_the_turn_of_a_cleared_result_ends_with_a_mark() -> None:
+    turns = [
+        [{"type": "text", "text": "Where?"}],
+        [{"type": "tool_use", "id": "a"}, {"type": "tool_use", "id": "b"}],
+        [{"type": "tool_result", "content": "[old]"}, {"type": "tool_result", "content": "here"}],
+        [{"type": "tool_use", "id": "c"}],
+        [{"type": "tool_result", "content": "[new]"}, {"type": "text", "text": "Go on."}],
+        [{"type": "text", "text": "Here."}],
+        [{"type": "text", "text": "Thanks!"}],
+    ]
+    roles = ("user", "assistant")
+    messages = [{"role": roles[n % 2], "content": turn} for n, turn in enumerate(turns)]
+    payload = {"messages": messages}
+    mark_anthropic(payload, CacheBreakpoints("", (), None, ("[new]", "[old]")))
+    assert marks(payload) == [
+        "messages[2].content[1]",
+        "messages[4].content[1]",
+        "messages[6].content[0]",
+    ]
+
+
 @pytest.mark.parametrize(
     ("format", "system", "messages", "places"),
     [

@@ -271,5 +271,25 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "MAX_DEPTH = 64",
         "64 becomes 65",
     ): "a body is restored from any number of differences",
+    (
+        "formats/gryag/format.py",
+        "current = own and any(NAME in message.extra for message in conversation.messages[-1:])",
+        "any becomes all",
+    ): "there is at most one message, and without any there is no turn to set apart",
+    (
+        "windows/clearing.py",
+        "return all(part is other for part, other in zip(parts, others, strict=True))",
+        "True becomes False",
+    ): "clearing replaces parts and drops none",
+    (
+        "formats/gemini/write.py",
+        "self.called += 1",
+        "1 becomes 2",
+    ): "the positions of calls are only compared with each other",
+    (
+        "store/recording.py",
+        "if end is None:",
+        "the condition is always false",
+    ): "a conversation without an end is one that another process has just removed",
 }
 """Why, for the file, the line and the fault of each; no other line of the file is the same."""

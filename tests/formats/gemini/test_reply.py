@@ -149,6 +149,12 @@ def test_a_reply_begins_with_its_id() -> None:
     assert [start.id for start in starts] == ["r1"]
 
 
+def test_what_is_not_a_part_is_left_out_of_a_stream() -> None:
+    chunks: list[Any] = [chunk("Hel"), chunk("lo"), chunk("!", finishReason="STOP")]
+    chunks[1]["candidates"][0]["content"]["parts"] += [5, None, "x", []]
+    assert cw.parse_stream(chunks, "gemini").messages == (cw.assistant("Hello!"),)
+
+
 def test_a_stream_that_breaks_off() -> None:
     reply = cw.parse_stream(CHUNKS[:3], "gemini")
     assert reply.messages[0].text == "Hello"

@@ -251,3 +251,11 @@ def test_a_copy_brings_memories_and_can_be_searched(
         with pytest.raises(cw.errors.Conflict, match="is different"):
             copy(source.engine, target.engine)
         assert [one.id for one in target.list()] == ["a"], "nothing was written"
+
+
+@pytest.mark.parametrize("id", ["", 5, "a\0b", "x" * 257])
+def test_only_what_may_be_an_id_names_a_memory(store: cw.Store, id: Any) -> None:
+    with pytest.raises(cw.UsageError, match="the memory's id"):
+        store.forget_memory(id)
+    with pytest.raises(cw.UsageError, match="the memory's id"):
+        store.update_memory(id, text="Likes tea")
