@@ -39,3 +39,27 @@ def test_everything_since_an_index_stays_and_no_more(
         assert narrow | whole - torn <= kept | torn
         assert min(kept - narrow, default=since) >= since
         assert wide.cut <= since
+
+
+def test_why_each_message_stays() -> None:
+    talk = [
+        cw.system("Be kind."),
+        cw.user("Where?"),
+        cw.assistant(cw.ToolCall("look", {}, "a"), pinned=True),
+        cw.tool_result("a", "Here."),
+        cw.assistant("Here."),
+        cw.user("And there?"),
+        cw.assistant(cw.ToolCall("look", {}, "b")),
+        cw.tool_result("b", "There."),
+    ]
+    decisions = decide(KeepRecent(messages=1), History(talk, price=price).view(), 900)
+    assert [(one.action, one.reason) for one in decisions] == [
+        ("kept", "system"),
+        ("dropped", "older than the newest that fit"),
+        ("kept", "pinned"),
+        ("kept", "belongs to an exchange that stays"),
+        ("dropped", "older than the newest that fit"),
+        ("kept", "newest question"),
+        ("kept", "belongs to an exchange that stays"),
+        ("kept", "recent"),
+    ]

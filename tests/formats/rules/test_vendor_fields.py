@@ -161,3 +161,44 @@ def test_a_file_id_beside_an_address_is_a_loss(
     assert said in (["loss.extra"], ["loss.media"])
     same = cw.convert(body, "openai-responses", "openai-responses")
     assert same.payload["input"][0]["content"] == content
+
+
+ASKED = {
+    "anthropic": {"messages": [{"role": "user", "content": "Hi"}], "max_tokens": 9},
+    "gemini": {"contents": [{"role": "user", "parts": [{"text": "Hi"}]}]},
+    "openai-chat": {"messages": [{"role": "user", "content": "Hi"}]},
+    "openai-responses": {"input": "Hi"},
+}
+
+
+@pytest.mark.parametrize(
+    ("format", "field", "plain", "other"),
+    [
+        ("anthropic", "cache_control", {"type": "ephemeral"}, {"type": "ephemeral", "ttl": "1h"}),
+        ("anthropic", "context_management", {"edits": []}, {"edits": [{"type": "clear"}]}),
+        ("gemini", "generationConfig.candidateCount", 1, 2),
+        ("gemini", "generationConfig.mediaResolution", "MEDIA_RESOLUTION_UNSPECIFIED", "LOW"),
+        ("gemini", "generationConfig.responseMimeType", "text/plain", "text/x.enum"),
+        ("gemini", "generationConfig.responseModalities", ["TEXT"], ["IMAGE"]),
+        ("openai-chat", "modalities", ["text"], ["text", "audio"]),
+        ("openai-chat", "n", 1, 2),
+        ("openai-responses", "truncation", "disabled", "auto"),
+    ],
+)
+def test_a_setting_that_asks_for_the_usual_is_no_loss(
+    format: str, field: str, plain: Any, other: Any
+) -> None:
+    target = "openai-responses" if format == "openai-chat" else "openai-chat"
+    holder, _, name = field.rpartition(".")
+    for value, lost in ((plain, []), (other, [field])):
+        asked = {holder: {name: value}} if holder else {name: value}
+        converted = cw.convert({**ASKED[format], **asked}, format, target, model="gpt-5.6-sol")
+        assert [one.path for one in converted.changes if one.code == "loss.setting"] == lost
+
+
+@pytest.mark.parametrize("fields", [{}, {"strict": False}, {"parameters": {"type": "object"}}])
+def test_a_function_of_its_own_gets_no_field_that_it_lacks(fields: dict[str, Any]) -> None:
+    tools = [{"type": "function", "name": "look", **fields}]
+    body = {"model": "gpt-5.6-sol", "input": "Hi", "tools": tools}
+    api = "openai-responses"
+    assert cw.convert(body, api, api, model="gpt-5.6-sol").payload["tools"] == tools
