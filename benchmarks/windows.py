@@ -31,7 +31,6 @@ from contextwright.windows import decide
 from contextwright.windows.clearing import Clearing
 from contextwright.windows.decisions import Decisions
 from contextwright.windows.policies import FirstAndRecent, KeepRecent, Layers, Stepped, Window
-from contextwright.windows.ruler import BYTES_PER_TOKEN
 
 MODEL = "gpt-4o"
 BUDGET = 8_000
@@ -99,8 +98,8 @@ def show_lists(sizes: Sequence[int]) -> None:
     """A list of messages handed to `build` as it is, read again, and grown by one.
 
     Read again, it has the same texts in new messages, as a server gets them with each request. A
-    kept history is beside it, and the least that a first build can take: a pass over the bytes of
-    all texts, or over their characters.
+    kept history is beside it, and for comparison a pass over the bytes of all texts, or over their
+    characters.
     """
     print("\nBuilds of plain lists (CPU ms)\n")
     titles = ["first", "read again", "grown", "kept", "grown/kept", "bytes", "characters"]
@@ -121,8 +120,8 @@ def show_lists(sizes: Sequence[int]) -> None:
         print(f"  {f'{size:,} messages':22}{cells(times)}")
         longest, passed = first, passes[0]
         shortest = shortest or first
-    beyond = (longest - passed) / shortest
-    print(f"\n  the longest: {beyond:.1f} of the shortest, and a pass over bytes")
+    share = longest / (3 * shortest + passed)
+    print(f"\n  the longest: {share:.2f} of three times the shortest and a pass over bytes")
 
 
 def best_of_lists(recipe: Recipe, bodies: Sequence[bytes]) -> tuple[float, ...]:
@@ -165,7 +164,7 @@ def show_row(name: str, runs: Sequence[Run], kept: int) -> None:
 
 
 def decided(window: Window, history: PricedHistory) -> Decisions:
-    return decide(window, history.history.view(width=BUDGET * BYTES_PER_TOKEN), BUDGET)
+    return decide(window, history.history.view(), BUDGET)
 
 
 def builds(recipe: Recipe, history: PricedHistory) -> Run:

@@ -173,7 +173,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ): "no quote is lost then, so that the same messages are gathered again",
     (
         "context/fitting/attempt.py",
-        "if not drops_any(window, history.history.view(width=self._width), most):",
+        "if not drops_any(window, history.history.view(), most):",
         "Not is left out",
     ): "a history is not called outgrown, and the whole of it is tried in vain",
     (

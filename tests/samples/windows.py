@@ -35,7 +35,7 @@ def decided(
 ) -> Decisions:
     """What a window decides about messages that cost a token a letter."""
     history = History(messages, price=price, clearing=clearing, skip_system=skip_system)
-    return decide(window, history.view(width=limit), limit)
+    return decide(window, history.view(), limit)
 
 
 def cost(decisions: Decisions) -> float:

@@ -13,7 +13,7 @@ from strategies.windows import histories, limits, price, windows
 def test_what_drops_any_is_what_decides(
     messages: list[cw.Message], window: Window, limit: int
 ) -> None:
-    view = History(messages, price=price).view(width=max(limit, 1))
+    view = History(messages, price=price).view()
     assert drops_any(window, view, limit) == (decide(window, view, limit).omitted > 0)
 
 
@@ -28,7 +28,7 @@ def test_what_must_stay_is_not_dropped_although_the_window_is_narrow() -> None:
 def test_everything_since_an_index_stays_and_no_more(
     messages: list[cw.Message], window: Window, limit: int
 ) -> None:
-    view = History(messages, price=price).view(width=max(limit, 1))
+    view = History(messages, price=price).view()
     narrow = {*decide(window, view, limit).kept()}
     for since in range(len(messages)):
         since = view.log.exchanges.first(since)

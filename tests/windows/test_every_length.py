@@ -101,7 +101,7 @@ def test_every_decision(name: str) -> None:
                 log = Log()
                 decisions: list[object] = []
                 for message in TALK:
-                    log.append(message, since=0, end=log.begin(len(log)) + len(message.text) + 10)
+                    log.append(message, since=0)
                     decisions.append(told(decided(log, window, limit, clearing)))
                 last = decided(list(TALK), window, limit, clearing)
                 yield (clearing, limit), [*decisions, list(last), list(last.messages())]

@@ -5,9 +5,11 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 import contextwright as cw
+from contextwright.windows import decide
 from contextwright.windows.clearing import Clearing, without_media, without_results
 from contextwright.windows.history import History
 from contextwright.windows.log import Log, media_in
+from contextwright.windows.policies import Stepped
 from strategies.windows import PICTURE, clearings, histories, price
 
 
@@ -74,9 +76,15 @@ def test_a_log_that_grows_is_the_log_of_all(messages: list[cw.Message]) -> None:
     for name in ("system", "pinned", "hidden", "questions", "plain", "results", "pictured"):
         assert getattr(grown, name) == getattr(whole, name)
     assert grown.task == whole.task
-    assert [grown.begin(index) for index in range(len(messages) + 1)] == [
-        whole.begin(index) for index in range(len(messages) + 1)
-    ]
+
+
+def test_calls_are_matched_only_as_far_as_a_window_looks() -> None:
+    run = [cw.user("go")]
+    for number in range(200):
+        run += [cw.assistant(cw.ToolCall("t", {}, f"{number}")), cw.tool_result(f"{number}", "r")]
+    history = History(run, price=price)
+    decisions = decide(Stepped(task=False), history.view(), 100)
+    assert 0 < history.log.exchanges.since <= decisions.cut
 
 
 def test_each_message_is_priced_once_and_only_when_asked() -> None:

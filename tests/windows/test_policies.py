@@ -3,7 +3,6 @@
 from functools import partial
 from itertools import pairwise
 
-import msgspec
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -23,7 +22,6 @@ from contextwright.windows.policies import (
     Stepped,
     Window,
 )
-from contextwright.windows.ruler import length_of
 from samples.windows import From, cost, decided
 from steps import count_calls
 from strategies import runs
@@ -173,10 +171,10 @@ def partly_loaded(messages: list[cw.Message], head: int, tail: int) -> Log:
     log = Log()
     log.hide(whole.hidden)
     for index in sorted(index for index in loaded if index < start):
-        log.add_apart(index, messages[index], since=0, begin=whole.begin(index))
-    log.begin_at(start, whole.begin(start))
+        log.add_apart(index, messages[index], since=0)
+    log.start = start
     for index in range(start, len(messages)):
-        log.append(messages[index], since=0, end=whole.begin(index + 1))
+        log.append(messages[index], since=0)
     log.task = whole.task
     return log
 
@@ -310,7 +308,7 @@ def test_the_stepped_cut_never_moves_back(
     freed = False
     for message in messages:
         history.append(message)
-        decisions = decide(window, history.view(width=limit), limit)
+        decisions = decide(window, history.view(), limit)
         view = decisions.view
         if cost(decisions) > limit:
             before = None
@@ -338,30 +336,19 @@ def lasting(decisions: Decisions) -> float:
     return sum(price(one) for index, one in sent if index >= decisions.cut or index not in passing)
 
 
-@given(runs.histories(), st.data())
-def test_hiding_a_message_moves_no_line_of_the_ruler(
-    messages: list[cw.Message], data: st.DataObject
-) -> None:
-    hidden = data.draw(st.integers(0, len(messages) - 1))
-    other = list(messages)
-    other[hidden] = msgspec.structs.replace(other[hidden], visibility="hidden")
-    ends = [Log(each).begin(len(messages)) for each in (messages, other)]
-    assert ends[0] == ends[1] == sum(map(length_of, messages))
-
-
 @given(histories, windows, limits, clearings)
 def test_deciding_is_pure(
     messages: list[cw.Message], window: Window, limit: int, clearing: Clearing
 ) -> None:
     history = History(messages, price=price, clearing=clearing)
-    decisions = decide(window, history.view(width=limit), limit)
+    decisions = decide(window, history.view(), limit)
     made = list(decisions)
-    assert made == list(decide(window, history.view(width=limit), limit))
+    assert made == list(decide(window, history.view(), limit))
     grown = History(price=price, clearing=clearing)
     for message in messages:
         grown.append(message)
-        decide(window, grown.view(width=limit), limit)
-    assert made == list(decide(window, grown.view(width=limit), limit))
+        decide(window, grown.view(), limit)
+    assert made == list(decide(window, grown.view(), limit))
 
 
 @given(histories, windows, limits)

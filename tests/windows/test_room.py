@@ -33,7 +33,7 @@ def test_sums_are_those_of_the_messages(
     earliest: int,
     step: float,
 ) -> None:
-    view = History(messages, price=price, clearing=clearing).view(width=100)
+    view = History(messages, price=price, clearing=clearing).view()
     spoken = [index for index in range(len(messages)) if view.is_countable(index)]
     room = Room(view, limit, also=also.intersection(spoken), earliest=earliest)
     first = view.log.exchanges.first
@@ -123,5 +123,5 @@ def test_a_stepped_cut_does_not_move_back(
     cuts: list[int] = []
     for message in messages:
         history.append(message)
-        cuts.append(decide(window, history.view(width=limit), limit).cut)
+        cuts.append(decide(window, history.view(), limit).cut)
     assert cuts == sorted(cuts)

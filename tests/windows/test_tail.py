@@ -20,9 +20,9 @@ def test_a_view_answers_as_if_it_was_never_asked(
     messages: list[cw.Message], clearing: Clearing, asked: list[tuple[Window, int]]
 ) -> None:
     history = History(messages, price=price, clearing=clearing)
-    view = history.view(width=100)
+    view = history.view()
     for window, limit in asked:
-        fresh = decide(window, history.view(width=100), limit)
+        fresh = decide(window, history.view(), limit)
         assert decide(window, view, limit).runs == fresh.runs
 
 

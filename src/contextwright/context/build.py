@@ -187,7 +187,7 @@ def cleared_texts(fitted: Fitted) -> list[str]:
         for index in range(run.start, run.stop)
     ]
     for line in (view.lines.end, view.lines.results_before) if cleared else ():
-        index = next((one for one in reversed(cleared) if view.log.begin(one) < line), None)
+        index = next((one for one in reversed(cleared) if one < line), None)
         if index is not None:
             parts = zip(view.message(index).parts, view.log[index].parts, strict=True)
             changed = [part for part, old in parts if part is not old][-1]

@@ -8,50 +8,49 @@ from functools import cached_property
 
 from contextwright.windows.clearing import Clearing
 from contextwright.windows.log import Log, Unloaded, media_in
-from contextwright.windows.ruler import coarsest_line
+from contextwright.windows.rounding import roundest
 
 __all__ = ["ClearingLines"]
 
 
 class ClearingLines:
-    """The lines on the ruler before which messages have lost their results, or their media.
+    """The indexes before which messages have lost their results, or their media.
 
     `always` returns the messages that no window drops, and that are never cleared.
     """
 
     def __init__(self, log: Log, clearing: Clearing, always: Callable[[], Collection[int]]) -> None:
         self._log, self._clearing, self._always = log, clearing, always
-        self.results = self._line(log.results, clearing.results)
-        """Messages that begin before it have lost their results."""
-        self.media = max(self._line(log.pictured, clearing.media), self._media_cap())
-        """Messages that begin before it have lost their media."""
+        self.results = 0 if clearing.results is None else self._line(log.results, clearing.results)
+        """Messages before this index have lost their results."""
+        media = 0 if clearing.media is None else self._line(log.pictured, clearing.media)
+        self.media = max(media, self._media_cap())
+        """Messages before this index have lost their media."""
 
     @property
     def end(self) -> int:
-        """Where nothing is cleared any more."""
+        """The index from which nothing is cleared."""
         return max(self.results, self.media)
 
     @cached_property
     def results_before(self) -> int:
         """Where clearing ended before its last step: the previous request is equal up to here."""
-        begins, results = self._log.results, self._clearing.results
+        results = self._clearing.results
         if results is None:
             return 0
+        begins = self._log.results
         for count in range(len(begins) - 1, 0, -1):
             line = self._line(begins, results, count)
             if line < self.results:
                 return line
         return 0
 
-    def _line(self, indexes: list[int], kept: int | None, count: int | None = None) -> int:
-        """Return where clearing ends on the ruler, so that the newest `kept` messages stay whole.
+    def _line(self, indexes: list[int], kept: int, count: int | None = None) -> int:
+        """Return the index where clearing ends, so that the newest `kept` messages stay whole.
 
         With `count`, return where it ended when there were `count` messages. Of the positions that
-        leave at most a step more than `kept`, it is the one after the coarsest line of the ruler,
-        which stays the same for longest.
+        leave at most a step more than `kept`, it is the one that stays the same for longest.
         """
-        if kept is None:
-            return 0
         least = max(kept, 1)
         most = int(least * (1 + self._clearing.step))
         count = len(indexes) if count is None else count
@@ -61,7 +60,7 @@ class ClearingLines:
         return self._steadiest(indexes, count - most, count - least)
 
     def _media_cap(self) -> int:
-        """Return where clearing of media ends on the ruler, so that at most `most_media` are left.
+        """Return the index where clearing of media ends, so that at most `most_media` are left.
 
         Clears more than necessary, down to three quarters of the limit, if the line then stays the
         same for longer.
@@ -96,18 +95,13 @@ class ClearingLines:
         return {index: media_in(self._log[index]) for index in self._always() if index in media}
 
     def _steadiest(self, indexes: list[int], first: int, last: int, *, behind: int = 0) -> int:
-        """Return where the index that stays the same for longest begins on the ruler.
+        """Return which of some indexes stays the same for longest; `behind` is added to each.
 
-        It is the one after the coarsest line: see `coarsest_line`. `behind` is added to each.
+        It is the one at the roundest number, or the next after it: see `roundest`.
         """
-
-        def begin(index: int) -> int:
-            return self._log.begin(index + behind)
-
-        before = begin(indexes[first - 1]) if first else 0
-        line = coarsest_line(before, begin(indexes[last]), 1)
-        place = first if line is None else bisect_left(indexes, line, first, last, key=begin)
-        return begin(indexes[place])
+        before = indexes[first - 1] + behind if first else 0
+        round = roundest(before, indexes[last] + behind)
+        return indexes[bisect_left(indexes, round - behind, first, last)] + behind
 
     def _require_loaded(self, indexes: list[int], count: int, *, spared: int) -> None:
         """Raise `Unloaded` if messages that are not loaded could be among the newest `count`.

@@ -77,13 +77,12 @@ class History:
         self._forms.clear()
         self._savings.clear()
 
-    def view(self, *, width: int = 1, whole: bool = True) -> View:
+    def view(self, *, whole: bool = True) -> View:
         """Return the history as sent in a request now.
 
-        `width` is the length of a full request on the ruler; stepped windows move by shares of it.
         A request that is not `whole` sends messages in their `shape`.
         """
-        return View(self, width, whole)
+        return View(self, whole)
 
     def form(self, index: int, form: int) -> Message:
         """Return a message in one of its forms."""
@@ -152,12 +151,11 @@ class Prices(dict[int, float]):
 class View:
     """A history at one moment: which messages must stay, what is cleared, what each costs."""
 
-    def __init__(self, history: History, width: int, whole: bool) -> None:
+    def __init__(self, history: History, whole: bool) -> None:
         self.history = history
         self.log = history.log
         self.count = len(history.log)
         """The number of messages in the history, loaded or not."""
-        self.width = width
         self.whole = whole
         self.label = history.label
         self.question = self.log.questions[-1] if self.log.questions else None
@@ -165,7 +163,7 @@ class View:
         self.asked = self.log.plain[-1] if self.log.plain else None
         """The newest user message without results; text next to results may be a reminder."""
         self.lines = ClearingLines(self.log, history.clearing, lambda: self.always)
-        self.intact = self.log.index_at(self.lines.end) if self.lines.end else 0
+        self.intact = self.lines.end
         """The index from which nothing is cleared."""
         self._form = 0 if whole else SHAPED
         self._prices = history.prices[self._form]
@@ -176,8 +174,8 @@ class View:
         """Return the form in which a message is sent."""
         if index >= self.intact or index in self._exempt:
             return self._form
-        begin, lines = self.log.begin(index), self.lines
-        return self._form | RESULTS * (begin < lines.results) | MEDIA * (begin < lines.media)
+        lines = self.lines
+        return self._form | RESULTS * (index < lines.results) | MEDIA * (index < lines.media)
 
     def message(self, index: int) -> Message:
         """Return a message as it is sent: cleared if it is old enough."""
@@ -254,7 +252,7 @@ class View:
             other = next((i for i in reversed(self.log.pictured) if i not in self._exempt), None)
             if self.log.start and (other is None or other < self.log.start):
                 raise Unloaded(self.log.start - 1)
-            left -= other is not None and self.log.begin(other) >= self.lines.media
+            left -= other is not None and other >= self.lines.media
         for index in pictured:
             count = media_in(self.log[index])
             if count > left:

@@ -11,7 +11,6 @@ from contextwright.messages.message import Message
 from contextwright.messages.parts import Media, Text, ToolCall, ToolResult
 from contextwright.messages.validation import require_roles
 from contextwright.windows.exchanges import Exchanges, Holder
-from contextwright.windows.ruler import ends_of
 
 __all__ = ["Log", "Unloaded", "first_from", "is_question", "last_before", "media_in"]
 
@@ -57,10 +56,6 @@ class Log:
         self._task: int | None = None
         self._has_task_known = False
         self._apart: dict[int, Message] = {}
-        self._begins: dict[int, int] = {}
-        """Where the loaded messages before `start` begin on the ruler."""
-        self._ends: list[int] = [0]
-        """Where the loaded end begins on the ruler, and where each message measured so far ends."""
         self.extend(messages)
 
     def __len__(self) -> int:
@@ -81,21 +76,6 @@ class Log:
     def loaded(self) -> Sequence[Message]:
         """Return all loaded messages, in order."""
         return [*self._apart.values(), *self.messages] if self._apart else self.messages
-
-    def begin(self, index: int) -> int:
-        """Return where a message begins on the ruler."""
-        if index >= self.start:
-            self._measure()
-            return self._ends[index - self.start]
-        try:
-            return self._begins[index]
-        except KeyError:
-            raise Unloaded(index) from None
-
-    def index_at(self, length: int) -> int:
-        """Return the index of the first message of the loaded end that begins there or later."""
-        self._measure()
-        return self.start + bisect_left(self._ends, length)
 
     def media_before(self, place: int) -> int:
         """Return the number of media before a place in `pictured`."""
@@ -133,7 +113,7 @@ class Log:
         self.silent.update(indexes)
 
     def extend(self, messages: Iterable[Message]) -> None:
-        """Add messages at the end. They are measured and matched when a window asks for it."""
+        """Add messages at the end. Calls are matched when a window asks for it."""
         start = len(self)
         require(messages, Iterable, "messages")
         added = messages if isinstance(messages, (list, tuple)) else list(messages)
@@ -167,29 +147,21 @@ class Log:
                 holders.append((index, message, 0))
         self.exchanges.extend(holders)
 
-    def append(self, message: Message, *, since: int | None, end: int) -> None:
-        """Add one message, which ends at `end` on the ruler.
+    def append(self, message: Message, *, since: int | None) -> None:
+        """Add one message.
 
         `since` is the first message whose calls it can answer; None if it answers none.
         """
-        self._measure()
         index = len(self)
         self.messages.append(message)
-        self._ends.append(end)
         if self._note(message, index):
             self.exchanges.extend([(index, message, since)])
 
-    def add_apart(self, index: int, message: Message, *, since: int | None, begin: int) -> None:
-        """Add a message before the loaded end. Call it in order, before `begin_at`."""
+    def add_apart(self, index: int, message: Message, *, since: int | None) -> None:
+        """Add a message before the loaded end. Call it in order, before `start` is set."""
         self._apart[index] = message
-        self._begins[index] = begin
         if self._note(message, index):
             self.exchanges.extend([(index, message, since)])
-
-    def begin_at(self, start: int, length: int) -> None:
-        """Set the index and the position on the ruler at which the loaded end begins."""
-        self.start = start
-        self._ends = [length]
 
     def _note(self, message: Message, index: int) -> bool:
         """Record what windows look for; return whether the message holds calls or results."""
@@ -216,13 +188,6 @@ class Log:
             if ToolResult not in kinds:
                 self.plain.append(index)
         return ToolCall in kinds or ToolResult in kinds
-
-    def _measure(self) -> None:
-        """Measure the messages that are not measured yet."""
-        ends = self._ends
-        if len(ends) > len(self.messages):
-            return
-        ends[-1:] = ends_of(self.messages[len(ends) - 1 :], ends[-1])
 
 
 def is_question(message: Message) -> bool:

@@ -9,7 +9,7 @@ from operator import neg
 
 from contextwright.windows.history import View
 from contextwright.windows.log import first_from, last_before
-from contextwright.windows.ruler import coarsest_line
+from contextwright.windows.rounding import roundest
 
 __all__ = ["Room"]
 
@@ -80,10 +80,10 @@ class Room:
     def stepped_start(self, step: float, newest: int | None = None) -> int:
         """Return a start that stays the same as the history grows and leaves at most a step unused.
 
-        Of the starts that send more than 1 − step of what could be sent, it is the one after the
-        coarsest line of the ruler. Both ends of that range only move forward as messages arrive, so
-        the start never moves back, and moves forward only if it must or if a coarser line is
-        reached.
+        Of the starts that send more than 1 − step of what could be sent, it is the one at the
+        roundest index, or the next after it. Both ends of that range only move forward as messages
+        arrive, so the start never moves back, and moves forward only if it must or if a rounder
+        index is reached.
 
         Args:
             newest: an index from which on everything is sent, instead of a share of the most.
@@ -96,15 +96,9 @@ class Room:
         else:
             enough = min(bisect_left(self.starts, -newest, key=neg), last)
         place = enough if enough == last else Growth(self).first_fitted(enough)
-        # Behind the coarsest line that the messages before these starts cross.
-        begin = self.view.log.begin
         before = self.stopped if place == last else self.starts[place + 1]
-        grid = max(1, int(self.view.width * step))
-        line = coarsest_line(begin(before), begin(self.starts[enough]), grid)
-        if line is None:
-            return self.starts[enough]
-        later = self.starts[enough + 1 : place + 1]
-        return self.starts[enough + bisect_right(later, -line, key=lambda start: -begin(start))]
+        round = roundest(before, self.starts[enough])
+        return self.starts[bisect_right(self.starts, -round, enough, place + 1, key=neg) - 1]
 
     def _enough(self, step: float) -> int:
         """Return the place of the newest start that sends enough: more than 1 − step of the most.

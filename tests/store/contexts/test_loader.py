@@ -34,7 +34,8 @@ def test_what_is_loaded_is_as_in_the_whole(
         def loaded(needs: Needs) -> Log:
             def read(connection: Connection) -> Log:
                 head = conversations.require(connection, "", "a")
-                return loader.load(connection, head, len(talk), needs)
+                log, _ = loader.load(connection, head, len(talk), needs)
+                return log
 
             return store.engine.read(read)
 
@@ -47,7 +48,6 @@ def test_what_is_loaded_is_as_in_the_whole(
                 assert len(there) >= newest
                 assert {*range(first)} <= {*there}
                 assert some.loaded == [talk[index] for index in there]
-                assert [*map(some.begin, there)] == [*map(whole.begin, there)]
                 assert some.pictured == [index for index in whole.pictured if index in there]
                 assert some.system == whole.system
                 assert some.pinned == whole.pinned

@@ -14,6 +14,7 @@ import pytest
 from msgspec.structs import replace
 
 import contextwright as cw
+from contextwright.messages.lengths import length_of
 from contextwright.store.care.doctor import examine
 from contextwright.store.engines.base import Connection
 from contextwright.store.engines.postgres import PostgresEngine
@@ -24,7 +25,6 @@ from contextwright.store.recording import BegunRequest, RequestLog
 from contextwright.store.rows.kinds import kind_of
 from contextwright.store.rows.recorded import requests
 from contextwright.store.rows.recorded.signatures import find
-from contextwright.windows.ruler import length_of
 from store.rows.recorded.test_requests import RECORD
 
 NEXT = "ALTER TABLE conversations ADD COLUMN colour TEXT;"

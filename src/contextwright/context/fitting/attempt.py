@@ -23,7 +23,6 @@ from contextwright.windows.decisions import Decisions
 from contextwright.windows.history import MEDIA, History, View
 from contextwright.windows.policies import Window
 from contextwright.windows.room import Room
-from contextwright.windows.ruler import BYTES_PER_TOKEN
 
 __all__ = ["Attempt", "Fitted"]
 
@@ -74,8 +73,8 @@ class Merged(View):
     of a request are not sent. Speakers' names are left out.
     """
 
-    def __init__(self, history: History, width: int, whole: bool) -> None:
-        super().__init__(history, width, whole)
+    def __init__(self, history: History, whole: bool) -> None:
+        super().__init__(history, whole)
         self.label = None
 
     @property
@@ -138,7 +137,7 @@ class Attempt:
         """Return the request with every message, if the window wants them all and they fit."""
         if self._is_outgrown:
             return None
-        view = self.plan.history.history.view(width=self._width)
+        view = self.plan.history.history.view()
         trial = self.trial(decide(self.window, view, inf))
         return trial if trial.free >= (self.reserve or 0) else None
 
@@ -149,10 +148,10 @@ class Attempt:
         most = (self.limit - (self.reserve or 0)) * 1.02 + 8 * MERGED
         if history.exceeds(most, window):
             return True
-        if not drops_any(window, history.history.view(width=self._width), most):
+        if not drops_any(window, history.history.view(), most):
             return False
         # Without thinking where old thinking costs nothing.
-        merged = Merged(history.history, self._width, whole=not self.plan.meter.drops_thinking)
+        merged = Merged(history.history, whole=not self.plan.meter.drops_thinking)
         if not drops_any(window, merged, most):
             return False
         history.outgrow(merged.tail.reached, window)
@@ -409,9 +408,4 @@ class Attempt:
     @cached_property
     def _view(self) -> View:
         """The history as a request sends it that does not hold all messages."""
-        return self.plan.history.history.view(width=self._width, whole=False)
-
-    @property
-    def _width(self) -> int:
-        """The length of a full request on the ruler."""
-        return self.budget * BYTES_PER_TOKEN
+        return self.plan.history.history.view(whole=False)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from contextwright.messages.lengths import length_of
 from contextwright.store.care.examination import Examination
 from contextwright.store.engines.lengths import length_until
 from contextwright.store.records import Cure, Finding
 from contextwright.store.rows.damage import STAND_IN, read_message
-from contextwright.windows.ruler import length_of
 
 __all__ = ["length_findings"]
 
@@ -22,7 +22,7 @@ SET_HEAD = "UPDATE heads SET length = ? WHERE conversation = ?"
 
 
 def length_findings(examined: Examination) -> Iterator[Finding]:
-    """Find lengths that differ from the messages', because stepped windows would cut elsewhere.
+    """Find lengths that differ from the messages', because builds would read too little.
 
     After a missing message, and at a damaged one, the stored length counts as correct.
     """

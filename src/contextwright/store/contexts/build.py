@@ -18,6 +18,7 @@ from contextwright.context.recipe_data import RecipeData
 from contextwright.context.recipe_files import as_recipe
 from contextwright.errors import BudgetError, NotFound, UsageError, shown
 from contextwright.messages.changes import Change
+from contextwright.messages.lengths import BYTES_PER_TOKEN
 from contextwright.models import Model, as_model
 from contextwright.sections.queries import RECENT
 from contextwright.store.contexts.builds import LoadedHistory
@@ -30,7 +31,6 @@ from contextwright.store.rows.damage import damage_of
 from contextwright.store.state import State
 from contextwright.summaries.summary import SummarySource
 from contextwright.windows.log import Log, Unloaded
-from contextwright.windows.ruler import BYTES_PER_TOKEN
 
 __all__ = ["build", "replay"]
 
@@ -84,8 +84,8 @@ def replay(
     needs = needs_of(recipe, facts, options.get("budget"))
     loaded: LoadedHistory | None = None
     for at, now in moments:
-        if loaded is None or not brought_up(state, loaded, at):
-            loaded = take(state, id, recipe, facts, format, needs, at)
+        loaded = loaded and brought_up(state, loaded, at)
+        loaded = loaded or take(state, id, recipe, facts, format, needs, at)
         options["now"] = now
         try:
             # What sections recall depends on the moment.
@@ -154,7 +154,8 @@ def take(
     known = state.builds.take((state.tenant, id, at))
     if known is not None:
         if known.history.fits(format, model, recipe) and known.needs.holds(needs):
-            if brought_up(state, known, at):
+            known = brought_up(state, known, at)
+            if known is not None:
                 return known
     meter = state.builds.meter(format, model)
 
@@ -170,25 +171,26 @@ def take(
             if not 1 <= at <= count:
                 raise NotFound(f"there is no message {at} in {shown(id)}")
             count = at
-        history = PricedHistory(load(connection, head, count, needs), meter, recipe)
+        log, length = load(connection, head, count, needs)
+        history = PricedHistory(log, meter, recipe)
         history.frame = replace(history.frame, id=id)
-        return LoadedHistory(history, head, needs, marked)
+        return LoadedHistory(history, head, needs, marked, length)
 
     return state.engine.read(work)
 
 
-def brought_up(state: State, loaded: LoadedHistory, at: int | None = None) -> bool:
-    """Add new messages, or those up to number `at`; False if more than the end has changed."""
+def brought_up(state: State, loaded: LoadedHistory, at: int | None = None) -> LoadedHistory | None:
+    """Add new messages, or those up to number `at`; None if more than the end has changed."""
 
-    def work(connection: Connection) -> bool:
+    def work(connection: Connection) -> LoadedHistory | None:
         stands = conversations.state_of(connection, loaded.head.number)
         log, needs = loaded.log, loaded.needs
         if stands is None or stands[1] != loaded.marked or stands[0] < len(log):
-            return False
-        length = log.begin(len(log)) - log.begin(log.start)
-        if log.start and length > LONGEST * max(needs.length, 1):
-            return False
-        return grow(connection, loaded.head, log, stands[0] if at is None else at)
+            return None
+        if log.start and loaded.length > LONGEST * max(needs.length, 1):
+            return None
+        more = grow(connection, loaded.head, log, stands[0] if at is None else at)
+        return None if more is None else replace(loaded, length=loaded.length + more)
 
     return state.engine.read(work)
 
@@ -196,9 +198,9 @@ def brought_up(state: State, loaded: LoadedHistory, at: int | None = None) -> bo
 def further(state: State, loaded: LoadedHistory) -> LoadedHistory:
     """Return the same conversation with twice as much loaded; keeps what was counted."""
     needs, count = loaded.needs.more(), len(loaded.log)
-    log = state.engine.read(lambda connection: load(connection, loaded.head, count, needs))
+    log, length = state.engine.read(lambda connection: load(connection, loaded.head, count, needs))
     loaded.history.history.read_from(log)
-    return replace(loaded, needs=needs)
+    return replace(loaded, needs=needs, length=length)
 
 
 def trouble_of(source: StoreMemorySource) -> Iterator[Change]:

@@ -39,6 +39,8 @@ class LoadedHistory(Struct, frozen=True):
     needs: Needs
     marked: int
     """How many times its messages had been hidden or pinned."""
+    length: int
+    """The length of the loaded end in bytes."""
 
     @property
     def log(self) -> Log:

@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
+from contextwright.messages.lengths import ends_of
 from contextwright.messages.message import Message
 from contextwright.store.engines.base import Connection
 from contextwright.store.rows import messages as reading
@@ -47,14 +48,14 @@ SELECT seq, visibility FROM marks
 WHERE conversation = ? AND visibility <> 'public' AND seq <= ? ORDER BY seq"""
 
 Row: TypeAlias = tuple[int | None, int, Message]
-"""The number of the first message that it answers, where it ends on the ruler, the message."""
+"""The number of the first message that it answers, the length up to its end, the message."""
 
 
 class Needs(Struct, frozen=True):
     """How much of a conversation to load. Needs only grow."""
 
     length: int
-    """The length of the end, on the ruler."""
+    """The length of the end in bytes."""
     newest: int = 0
     """The number of newest messages, whatever their length."""
     first: int = 0
@@ -73,8 +74,11 @@ class Needs(Struct, frozen=True):
         )
 
 
-def load(connection: Connection, head: Head, count: int, needs: Needs) -> Log:
-    """Load a conversation of `count` messages: its end, and all that no window may drop."""
+def load(connection: Connection, head: Head, count: int, needs: Needs) -> tuple[Log, int]:
+    """Load a conversation of `count` messages: its end, and all that no window may drop.
+
+    Returns it with the length of the end in bytes.
+    """
     rows = Rows(connection, head, count)
     start = rows.read_end(needs)
     log = Log()
@@ -83,34 +87,37 @@ def load(connection: Connection, head: Head, count: int, needs: Needs) -> Log:
     log.erased = {seq - 1 for seq, visibility in hidden if visibility == "erased"}
     for seq in sorted(rows.apart(start, needs.first)):
         joins, _, message = rows[seq]
-        log.add_apart(seq - 1, message, since=as_index(joins), begin=rows.length(seq - 1))
-    log.begin_at(start - 1, rows.length(start - 1))
+        log.add_apart(seq - 1, message, since=as_index(joins))
+    log.start = start - 1
     append(log, (rows[seq] for seq in range(start, count + 1)))
     log.task = rows.task
-    return log
+    return log, rows.length(count) - rows.length(start)
 
 
-def grow(connection: Connection, head: Head, log: Log, count: int) -> bool:
-    """Add new messages to a log; return False if they answer a call that is not loaded."""
+def grow(connection: Connection, head: Head, log: Log, count: int) -> int | None:
+    """Add new messages to a log; return their length.
+
+    Returns None if they answer a call that is not loaded.
+    """
     if count == len(log):
-        return True
+        return 0
     rows = Rows(connection, head, count)
     first = len(log) + 1
     rows.read(first, count)
     new = range(first, count + 1)
     joined = {joins - 1 for seq in new if (joins := rows[seq][0]) is not None}
     if any(index < len(log) and index not in log for index in joined):
-        return False
+        return None
     append(log, map(rows.__getitem__, new))
     if log.task is None and joined:
         log.task = rows.task
-    return True
+    return ends_of(log[seq - 1] for seq in new)[-1]
 
 
 def append(log: Log, rows: Iterable[Row]) -> None:
     """Add messages to the end of a log."""
-    for joins, length, message in rows:
-        log.append(message, since=as_index(joins), end=length)
+    for joins, _, message in rows:
+        log.append(message, since=as_index(joins))
 
 
 def as_index(joins: int | None) -> int | None:
@@ -147,7 +154,7 @@ class Rows:
             self._rows[seq] = joins, length, message
 
     def length(self, seq: int) -> int:
-        """Return the end of a message on the ruler."""
+        """Return the length of the conversation up to the end of a message."""
         if seq in self._rows:
             return self._rows[seq][1]
         found = reading.rows_between(self._connection, self._head, LENGTH, seq, seq)

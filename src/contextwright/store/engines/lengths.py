@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
+from contextwright.messages.lengths import length_of
 from contextwright.messages.message import Message
 from contextwright.store.engines.base import Connection
 from contextwright.text.json import decoder
-from contextwright.windows.ruler import length_of
 
 __all__ = ["fill_lengths", "length_until"]
 

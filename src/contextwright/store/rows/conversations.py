@@ -261,7 +261,7 @@ def locked_end(connection: Connection, number: int) -> tuple[int, int] | None:
 def locked(connection: Connection, tenant: str, id: str) -> tuple[Head, int, int]:
     """Lock a conversation; create it if there is none.
 
-    Returns it with the number of its last message, and its length on the ruler of windows.
+    Returns it with the number of its last message, and its length in bytes.
     """
     while True:
         head = ensure(connection, tenant, id)
@@ -286,7 +286,7 @@ def forks_of(
 
 
 def size_of(connection: Connection, tenant: str, id: str) -> int:
-    """Return the length of a conversation in bytes, on the ruler of windows."""
+    """Return the length of a conversation in bytes."""
     return next((length for (length,) in connection.rows(BYTES, tenant, id)), 0)
 
 

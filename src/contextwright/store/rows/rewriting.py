@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
+from contextwright.messages.lengths import length_of
 from contextwright.messages.message import Message
 from contextwright.recall.episodes.episode import Episode
 from contextwright.store.engines.base import Connection
@@ -20,7 +21,6 @@ from contextwright.store.rows import memories as notes
 from contextwright.store.rows.damage import read_message
 from contextwright.store.rows.kinds import kind_of
 from contextwright.store.rows.validation import body_of
-from contextwright.windows.ruler import length_of
 
 __all__ = ["Reader", "messages_at", "readers_of", "rewrite"]
 
@@ -98,7 +98,7 @@ def rewrite(connection: Connection, number: int, messages: Mapping[int, Message]
 
 
 def old_length(connection: Connection, number: int, seq: int) -> int:
-    """Return the length that a stored message has on the ruler."""
+    """Return the stored length of a message."""
     return length_until(connection, number, seq) - length_until(connection, number, seq - 1)
 
 

@@ -10,6 +10,7 @@ from typing import TypeAlias
 import msgspec
 
 from contextwright.errors import Conflict, NotFound, UsageError, shown
+from contextwright.messages.lengths import ends_of
 from contextwright.messages.message import Message
 from contextwright.messages.quotes import source_id
 from contextwright.store.engines.base import Connection, Value
@@ -30,7 +31,6 @@ from contextwright.store.rows.validation import (
     settings_text,
 )
 from contextwright.text.json import encode_json
-from contextwright.windows.ruler import ends_of
 
 __all__ = [
     "Writing",

@@ -1,7 +1,6 @@
-"""The length of messages in UTF-8 bytes: a ruler that never changes, for any model.
+"""The length of messages in UTF-8 bytes: how much of a conversation is about as long as a request.
 
-Stepped windows move their cut along this ruler. It has to be stable, not exact: a token is three to
-five bytes in every script and in code.
+A token is three to five bytes in every script and in code.
 """
 
 from __future__ import annotations
@@ -13,19 +12,17 @@ from contextwright.messages.message import Message
 from contextwright.messages.parts import Opaque, Part, Text, Thinking, ToolCall, ToolResult
 from contextwright.text.json import encode_json, json_text
 
-__all__ = ["BYTES_PER_TOKEN", "coarsest_line", "ends_of", "length_of"]
+__all__ = ["BYTES_PER_TOKEN", "ends_of", "length_of"]
 
 BYTES_PER_TOKEN = 3
 FRAME = 16
 """The length that every message adds, so that none has length 0."""
 MEDIA = 4_096
 """The length of an average image; the size of its file says nothing about its tokens."""
-FINEST = 12
-"""The finest line of the ruler is this power of two narrower than the grid."""
 
 
 def ends_of(messages: Iterable[Message], begin: int = 0) -> list[int]:
-    """Return where messages begin on the ruler, and where each of them ends.
+    """Return the length of a conversation before messages, and after each of them.
 
     Their content counts, regardless of their other fields.
     """
@@ -79,17 +76,3 @@ def json_length(value: dict[str, Any]) -> int:
 def bytes_of(text: str) -> int:
     """Return the bytes of a text in UTF-8; lone surrogates count like other characters."""
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
-
-
-def coarsest_line(begin: int, end: int, grid: int) -> int | None:
-    """Return where the coarsest line of the ruler is between two lengths; None if there is none.
-
-    Lines are the multiples of the grid, of its halves, quarters and so on, and of its doubles.
-    Between two lines of one coarseness is a coarser one, so any range has one coarsest line.
-    """
-    first, last = (begin << FINEST) // grid, (end << FINEST) // grid
-    rank = (first ^ last).bit_length()
-    if not rank:
-        return None
-    line = last >> rank - 1 << rank - 1
-    return -(-line * grid >> FINEST)
