@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from functools import cached_property
 from math import inf
@@ -244,10 +244,19 @@ class Attempt:
     def _widened(self, best: Fitted, fits: float) -> Fitted:
         """Return the request with as many more messages as fit into what rendering left free.
 
-        Bisects the limit that keeps the most; `fits` is the one that led to this request.
+        `fits` is the limit that led to it. Tries the next larger request first, because messages
+        mostly cost what was foreseen: then it does not fit, and no larger one does.
         """
-        narrow = best
         most = fits + best.free * CHEAPER + MERGED
+        kept, limits = -best.draft.decisions.omitted, range(int(fits), int(most))
+        if -self._decide(most).omitted <= kept:
+            return best
+        limit = int(fits) + bisect_right(limits, kept, key=lambda one: -self._decide(one).omitted)
+        trial = self.trial(decisions := self._decide(limit))
+        return best if trial.free < self._reserved(decisions) else self._widest(trial, limit, most)
+
+    def _widest(self, best: Fitted, fits: float, most: float) -> Fitted:
+        """Return the request of the limit that keeps the most, between two; the lower one fits."""
         fails = limit = most
         tried = [best.draft.decisions.staying]
         while best.draft.decisions.omitted and fails - fits >= 1:
@@ -264,7 +273,7 @@ class Attempt:
                 fails = limit
             limit = (fits + fails) / 2
         # Where the largest limit fits, messages cost less than foreseen: even more may fit.
-        return self._widened(best, most) if fits == most and best is not narrow else best
+        return self._widened(best, most) if fits == most else best
 
     def _filled(self, narrow: Fitted, limit: float) -> Fitted:
         """Return the request, or a fuller one if it sends less than it must of what could be sent.

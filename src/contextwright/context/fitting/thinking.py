@@ -42,7 +42,7 @@ def without_thinking(message: Message) -> Message:
 
 def is_bound(part: Part) -> bool:
     """Whether a part is thinking that is bound to its prefix."""
-    return isinstance(part, Thinking) and part.signature is not None and part.origin == "anthropic"
+    return type(part) is Thinking and part.signature is not None and part.origin == "anthropic"
 
 
 def open_turn(messages: Sequence[Message]) -> int:
