@@ -39,5 +39,5 @@ def decided(
 
 
 def cost(decisions: Decisions) -> float:
-    """What is sent costs."""
-    return sum(price(message) for _, message in decisions.messages())
+    """What is sent costs, without the media that a draft leaves out as too many."""
+    return sum(decisions.view.price(index) for index, _ in decisions.messages())
