@@ -26,7 +26,7 @@ KINDS: tuple[tuple[str, EmbedderChoice], ...] = (
     ("wordllama", "wordllama"),
     ("multilingual", "multilingual"),
 )
-STEPS = ("start", "open", "vocabulary", "numpy", "embedder", "question", "total", "next")
+STEPS = ("start", "open", "numpy", "embedder", "question", "total", "next")
 ASK = """
 import sys, time
 laps = [time.process_time()]
@@ -36,9 +36,6 @@ from contextwright import Store
 embedder = None if sys.argv[2] == "words" else sys.argv[2]
 store = Store(sys.argv[1], embedder=embedder)
 chat = store.conversation("c")
-lap()
-from contextwright.tokens.tokenizers import vocabulary
-vocabulary("o200k_base")
 lap()
 if embedder:
     import numpy
