@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable
 from functools import cached_property
 from math import inf
 
 from msgspec import Struct
 
 from contextwright.context.fitting.draft import NO_SUMMARY, Draft, Wording, draft, summary_stop
+from contextwright.context.fitting.merged import MERGED, Merged
 from contextwright.context.fitting.meter import Counted
 from contextwright.context.fitting.plan import Plan
 from contextwright.context.fitting.relaxation import Relaxation
@@ -20,7 +20,7 @@ from contextwright.text.json import spelling_of
 from contextwright.tokens.count import Count
 from contextwright.windows.decide import decide, drops_any
 from contextwright.windows.decisions import Decisions
-from contextwright.windows.history import MEDIA, History, View
+from contextwright.windows.history import View
 from contextwright.windows.policies import Window
 from contextwright.windows.room import Room
 
@@ -30,8 +30,6 @@ SUMMARY_SHARE = 0.25
 """Maximum share of the room for messages that a summary may take."""
 WORTH = 0.5
 """The least share of what could be sent without a summary that its room must leave."""
-MERGED = 12
-"""Maximum tokens that a message may cost less among others than alone."""
 CHEAPER = 1.25
 """How far messages that fit may exceed the free room, before their real price is known."""
 NEWEST = (6, 2)
@@ -64,38 +62,6 @@ class Fitted(Struct, frozen=True):
     def keeps_more_than(self, other: Fitted) -> bool:
         """Whether fewer messages are left out than of another request."""
         return self.draft.decisions.omitted < other.draft.decisions.omitted
-
-
-class Merged(View):
-    """A view in which each message costs the least it can among others.
-
-    Adjacent messages of one role form one turn, whose wrapping is sent once. Media above the limit
-    of a request are not sent. Speakers' names are left out.
-    """
-
-    def __init__(self, history: History, whole: bool) -> None:
-        super().__init__(history, whole)
-        self.label = None
-
-    @property
-    def cost_of(self) -> Callable[[int], float]:
-        """The least that a message costs."""
-        return self.cost
-
-    def price(self, index: int) -> float:
-        """Return the least that a message costs."""
-        return self.cost(index)
-
-    def cost(self, index: int) -> float:
-        """Return the least that a message costs."""
-        log = self.log
-        if index in log.media and self.history.clearing.most_media is not None:
-            return max(self.history.prices[self.form(index) | MEDIA][index] - MERGED, 1)
-        cost, after = View.price(self, index), self.history.following(index)
-        if after in log:
-            if (log[index].role == "assistant") != (log[after].role == "assistant"):
-                return cost
-        return max(cost - MERGED, min(cost, 1))
 
 
 class Attempt:
