@@ -3,6 +3,7 @@
 import pytest
 
 import contextwright as cw
+from contextwright.context.omission import longest_note
 
 
 @pytest.mark.parametrize(
@@ -35,3 +36,23 @@ def test_its_words() -> None:
             "[2 earlier messages are left out here]",
         )
     ]
+
+
+@pytest.mark.parametrize(
+    ("note", "length", "expected"),
+    [
+        (cw.OmissionNote("{omitted}"), 30, "99"),
+        (cw.OmissionNote("{omitted}"), 31, "99"),
+        (cw.OmissionNote("{omitted}"), 99, "99"),
+        (cw.OmissionNote("{omitted}"), 100, "999"),
+        (cw.OmissionNote("{omitted}", beyond=30), 30, None),
+        (cw.OmissionNote("{omitted}", beyond=30), 31, "99"),
+        (cw.OmissionNote("{omitted}", count_beyond=30), 30, None),
+        (cw.OmissionNote("{omitted}", count_beyond=30), 31, "99"),
+    ],
+)
+def test_the_longest_stays_the_same_while_a_history_grows(
+    note: cw.OmissionNote, length: int, expected: str | None
+) -> None:
+    message = longest_note(note, length)
+    assert (message and message.text) == expected

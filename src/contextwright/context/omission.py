@@ -8,7 +8,7 @@ from contextwright.messages.message import Message
 from contextwright.messages.parts import Text
 from contextwright.text.fields import Checked, Natural
 
-__all__ = ["OmissionNote"]
+__all__ = ["OmissionNote", "longest_note"]
 
 TEXT = "[{omitted} earlier messages are left out here]"
 ONE = "[1 earlier message is left out here]"
@@ -37,3 +37,14 @@ class OmissionNote(Checked, frozen=True, forbid_unknown_fields=True, omit_defaul
             return None
         text = ONE if number == 1 and self.text == TEXT else self.text
         return Message(self.role, (Text(text.replace("{omitted}", str(number))),), kind="note")
+
+
+def longest_note(note: OmissionNote, length: int) -> Message | None:
+    """Return a note as long as any on a history of `length`; None if none can be due.
+
+    Its number is all nines, because so the note stays the same while the history grows.
+    """
+    if note.message(length, length) is None:
+        return None
+    nines = 10 ** len(str(length)) - 1
+    return note.message(nines, nines + (note.count_beyond or 0))

@@ -130,5 +130,9 @@ class RecipeData(Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def reach(self) -> int:
         """Return the number of newest messages that its sections read, in any window."""
-        sections = [as_section(section, index) for index, section in enumerate(self.system)]
+        sections = (
+            as_section(section, index)
+            for index, section in enumerate(self.system)
+            if not isinstance(section, str)
+        )
         return max([REPLY_REACH * self.reply_media, *(section.reach() for section in sections)])

@@ -328,14 +328,21 @@ def fit_limit(wire: Object, path: str, model: Model, changes: list[Change], *, l
         changes.append(Change("repair.setting", path, raised if limit < nearest else lowered))
 
 
-def fit_ranges(wire: Object, ranges: Ranges, changes: list[Change], prefix: str = "") -> None:
-    """Set numbers to the nearest that the API accepts, and cut lists that are too long."""
+def fit_ranges(wire: Object, ranges: Ranges, changes: list[Change], parent: str = "") -> None:
+    """Set numbers to the nearest that the API accepts, and cut lists that are too long.
+
+    They are fields of the body, or of its field `parent`.
+    """
+    given: Any = wire.get(parent) if parent else wire
+    settings: Object = given if is_object(given) else {}
     for field, (least, most) in ranges.items():
-        path = f"{prefix}{field}"
-        value = dig(wire, path)
+        if field not in settings:
+            continue
+        value = settings[field]
         nearest = in_range(value, least, most)
         if nearest == value:
             continue
+        path = f"{parent}.{field}" if parent else field
         put(wire, path, nearest)
         if is_list(value):
             changes.append(Change("loss.setting", path, f"at most {most:g}"))

@@ -13,6 +13,7 @@ from contextwright.context.fitting.merged import MERGED, Merged
 from contextwright.context.fitting.meter import Counted
 from contextwright.context.fitting.plan import Plan
 from contextwright.context.fitting.relaxation import Relaxation
+from contextwright.context.omission import longest_note
 from contextwright.formats.base import Rendered
 from contextwright.messages.conversation import Conversation
 from contextwright.summaries.summary import SummaryResult
@@ -176,7 +177,7 @@ class Attempt:
     def _is_emptier(self, fitted: Fitted) -> bool:
         """Whether a request leaves more room unused than its window may."""
         free = fitted.free - self._reserved(fitted.draft.decisions)
-        return free > self.window.unused * (self._spent(fitted) + free)
+        return free > self.window.unused * (self._sent(fitted) + free)
 
     def _spent(self, fitted: Fitted) -> float:
         """Return what the messages of a request were foreseen to cost."""
@@ -377,7 +378,7 @@ class Attempt:
     def _note_cost(self) -> float:
         """The most tokens that a note on what is left out can take."""
         history, note = self.plan.history, self.plan.recipe.note
-        message = note.message(len(history), len(history)) if note and self.relaxed.note else None
+        message = longest_note(note, len(history)) if note and self.relaxed.note else None
         return history.stand_in_cost("longest note", message) if message else 0.0
 
     @cached_property

@@ -43,6 +43,7 @@ class PricedHistory:
         self.meter = meter
         self.frame = Conversation(())
         """The conversation without its messages."""
+        self._asked = recipe.clearing
         self.clearing = capped(recipe.clearing, meter.model)
         self.skip_system = recipe.stored_system == "skip"
         self.history = History(
@@ -88,9 +89,12 @@ class PricedHistory:
 
     def fits(self, format: str, model: Model, recipe: RecipeData) -> bool:
         """Whether its prices are for this format, model and recipe."""
-        meter, clearing = self.meter, capped(recipe.clearing, model)
-        wanted = (format, model.id, clearing, recipe.stored_system == "skip")
-        return (meter.format, meter.model.id, self.clearing, self.skip_system) == wanted
+        meter, own = self.meter, self.meter.model
+        return (
+            (meter.format, own.id, own.max_media) == (format, model.id, model.max_media)
+            and self._asked == recipe.clearing
+            and self.skip_system == (recipe.stored_system == "skip")
+        )
 
     def outgrow(self, tokens: float, window: Window) -> None:
         """Note that all messages cost at least so much, and that a window dropped some.

@@ -229,4 +229,4 @@ def settle(body: Object, model: Model, changes: list[Change]) -> None:
         changes.append(Change("loss.setting", "generationConfig.responseSchema", reason))
     settle_schema(body, changes)
     fit_limit(body, "generationConfig.maxOutputTokens", model, changes, least=1)
-    fit_ranges(body, ranges.GEMINI, changes, "generationConfig.")
+    fit_ranges(body, ranges.GEMINI, changes, "generationConfig")
