@@ -128,6 +128,16 @@ def test_any_text_has_the_pieces_that_the_library_gives_it(library: Any, text: s
     assert loaded()[0](sound(text)) == library._tokenizer.encode(sound(text))
 
 
+def test_a_piece_is_found_as_in_the_table_of_all() -> None:
+    """The first words of a process are looked up one by one, later ones in a table."""
+    find = loaded()[0]._finder
+    ids = find.ids()
+    assert len(ids) == 128_000
+    pieces = [*list(ids)[:4_000], *list(ids)[4_000::7]]
+    texts = [*pieces, *(f"{piece}a" for piece in pieces), *(piece[1:] for piece in pieces), "", "x"]
+    assert [find(text) for text in texts] == [ids.get(text) for text in texts]
+
+
 def test_sentences_have_vectors_of_one_length_in_any_company(
     multilingual: cw.recall.Embedder,
 ) -> None:
