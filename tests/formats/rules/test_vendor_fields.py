@@ -106,6 +106,20 @@ def test_a_ban_on_parallel_calls_outlives_a_forced_call() -> None:
     assert rendered.payload["tool_choice"] == {"type": "auto", "disable_parallel_tool_use": True}
 
 
+def test_a_ban_on_parallel_calls_outlives_tools_that_only_openai_has() -> None:
+    body = {
+        "model": "gpt-5.6-sol",
+        "input": "Hi",
+        "tools": [{"type": "local_shell"}],
+        "tool_choice": "required",
+        "parallel_tool_calls": False,
+    }
+    rendered = cw.convert(body, "openai-responses", "anthropic", model="claude-opus-4-7")
+    assert "tools" not in rendered.payload
+    assert rendered.payload["tool_choice"] == {"type": "auto", "disable_parallel_tool_use": True}
+    assert cw.check(rendered.payload, "anthropic") == []
+
+
 def test_a_picture_in_a_developer_message_stays_there() -> None:
     parts = [{"type": "input_image", "image_url": "https://example.com/a.png", "detail": "low"}]
     body = {"model": "gpt-5.6-sol", "input": [{"role": "developer", "content": parts}, HI]}

@@ -268,7 +268,7 @@ def settle_choice(body: dict[str, Any], changes: list[Change]) -> None:
     """Leave out a forced call of a tool that is not among the tools."""
     for problem in forced_tool(body):
         choice = unforced(body.pop("tool_choice"))
-        if body.get("tools") and len(choice) > 1:
+        if len(choice) > 1:  # which is accepted without tools too
             body["tool_choice"] = choice
         changes.append(Change("loss.setting", "tool_choice", problem.message))
 
