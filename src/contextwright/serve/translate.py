@@ -209,7 +209,8 @@ async def answer(
         frames = written(whole, call, id, note)
         kind, chunks = ("application/json", as_list) if call.wants_list else (EVENTS, as_events)
         headers["content-type"] = f"{kind}; charset=utf-8"
-        streamed = StreamedAnswer(chunks(frames), headers=headers.items())
+        pairs = [(name.encode(), value.encode()) for name, value in headers.items()]
+        streamed = StreamedAnswer(chunks(frames), headers=pairs)
         streamed.held.push_async_callback(batches.aclose)
         return streamed
     seen = [event async for batch in whole for event in batch]

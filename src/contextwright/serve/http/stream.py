@@ -50,14 +50,10 @@ class StreamedAnswer(Response):
         self,
         chunks: AsyncGenerator[bytes, None],
         status: int = 200,
-        headers: Iterable[tuple[str, str]] = (),
+        headers: Iterable[tuple[bytes, bytes]] = (),
     ) -> None:
         super().__init__(None, status)
-        # aiohttp reads headers in this way: bytes that are not UTF-8 become surrogates.
-        self.raw_headers = [
-            (name.lower().encode(), value.encode(errors="surrogateescape"))
-            for name, value in headers
-        ]
+        self.raw_headers = list(headers)
         self.chunks = chunks
         self.held = AsyncExitStack()
 
