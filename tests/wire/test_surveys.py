@@ -5,6 +5,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -31,6 +32,8 @@ RULES: dict[str, Any] = {
 ODD: tuple[Any, ...] = (
     *JUNK,
     " \n",
+    "\x01" * 999,
+    [False] * 999,
     "\ud800",
     {"a": "\udc00"},
     {"a": {1}},
@@ -84,6 +87,13 @@ def test_what_a_survey_accepts_breaks_no_rule(api: str, monkeypatch: pytest.Monk
 
     law()
     assert sum(accepted) * 20 > len(accepted)
+
+
+@examples(BODY)
+@given(requests("anthropic"))
+def test_no_request_is_longer_than_a_survey_says(body: dict[str, Any]) -> None:
+    found = anthropic.survey(body)
+    assert found is None or len(msgspec.json.encode(body)) <= found.most_bytes
 
 
 def wrong_in_one_place(body: dict[str, Any]) -> Iterator[tuple[object, Iterator[None]]]:

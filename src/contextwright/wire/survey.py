@@ -20,7 +20,15 @@ import msgspec
 from contextwright.text.json import convert
 from contextwright.wire.shapes import write_fast
 
-__all__ = ["BLOCK", "WRONG_TYPES", "Entries", "is_valid", "take_turns", "without_plain"]
+__all__ = [
+    "BLOCK",
+    "WRONG_TYPES",
+    "Entries",
+    "is_valid",
+    "packed_size",
+    "take_turns",
+    "without_plain",
+]
 
 Entries: TypeAlias = list[tuple[int, Any]]
 """Messages with their indexes."""
@@ -51,13 +59,19 @@ def without_plain(messages: list[Any]) -> tuple[Entries, list[str]]:
 
 def is_valid(body: dict[str, Any], shape: Any, texts: list[str]) -> bool:
     """Whether a body without its plain messages has the right type, and all of it is JSON."""
+    return packed_size(body, shape, texts) > 0
+
+
+def packed_size(body: dict[str, Any], shape: Any, texts: list[str]) -> int:
+    """Return the bytes of a valid body and the texts of its plain messages as MessagePack.
+
+    Returns 0 if the body has the wrong type, or not all of it is JSON.
+    """
     try:
         convert(body, shape)
-        write_fast(body)
-        write_fast(texts)
+        return len(write_fast(body)) + len(write_fast(texts))
     except (msgspec.ValidationError, TypeError, ValueError, OverflowError, RecursionError):
-        return False
-    return True
+        return 0
 
 
 def take_turns(messages: list[Any], other: str) -> bool:

@@ -60,3 +60,11 @@ def test_text_counts_too() -> None:
     body["messages"] = [{"role": "user", "content": words * 15}]
     assert cw.check(body, "anthropic") == []
     assert len(msgspec.json.encode(body)) < ANTHROPIC_BYTES
+
+
+def test_characters_that_json_escapes_count_as_written() -> None:
+    body = {"model": MODEL, "max_tokens": 9, "messages": [{"role": "user", "content": "Hi"}]}
+    room = ANTHROPIC_BYTES - len(msgspec.json.encode(body)) + len("Hi")
+    for length, expected in ((room // 6, []), (room // 6 + 1, ["X-size"])):
+        body["messages"] = [{"role": "user", "content": "\x01" * length}]
+        assert [one.code for one in cw.check(body, "anthropic")] == expected

@@ -17,7 +17,7 @@ from contextwright.wire.anthropic.strict import beyond_limits
 from contextwright.wire.anthropic.survey import survey
 from contextwright.wire.anthropic.turns import MARK, media_holders, turn_problems, turns_of
 from contextwright.wire.anthropic.types import CustomTool, Request
-from contextwright.wire.media import number_problems
+from contextwright.wire.media import ANTHROPIC_BYTES, number_problems
 from contextwright.wire.output import limit_problems
 from contextwright.wire.shapes import json_problems, objects_in, shape_problems
 from contextwright.wire.survey import Entries
@@ -38,18 +38,20 @@ def check(payload: Any, model: Model) -> list[Problem]:
     """List everything in a request body that the API refuses, or might refuse."""
     if not is_object(payload):
         return shape_problems(payload, Request) + json_problems(payload)
-    messages = survey(payload)
-    if messages is None:
+    found = survey(payload)
+    if found is None:
         messages = objects_in(payload.get("messages"))
         problems = shape_problems(payload, Request) + json_problems(payload)
         turns = turns_of(messages)
         problems.extend(turn_problems(turns, payload, model))
         holders = media_holders(turns)
     else:
+        messages = found.rich
         holders = [block for _, message in messages for block in message["content"]]
         problems = list[Problem]()
     problems.extend(number_problems(holders, "messages", model))
-    problems.extend(size_problems(payload))
+    if found is None or found.most_bytes > ANTHROPIC_BYTES:
+        problems.extend(size_problems(payload))
     if is_list(given := payload.get("messages")) and len(given) > MAX_MESSAGES:
         problems.append(Problem("A-messages-max", "messages", f"at most {MAX_MESSAGES:,}"))
     problems.extend(tools(payload, model))

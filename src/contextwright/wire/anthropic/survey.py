@@ -14,10 +14,13 @@ from contextwright.wire.anthropic.media import source
 from contextwright.wire.anthropic.turns import CALL_NAME, ID, MARK
 from contextwright.wire.anthropic.types import UNSIGNED, AssistantMessage, Request, UserMessage
 from contextwright.wire.shapes import Shape, objects_in
-from contextwright.wire.survey import BLOCK, WRONG_TYPES, Entries, is_valid, take_turns
+from contextwright.wire.survey import BLOCK, WRONG_TYPES, Entries, packed_size, take_turns
 from contextwright.wire.values import Object, is_list
 
 __all__ = ["survey"]
+
+PLAIN_BYTES = 64
+"""The most bytes that a message which is only a role and a text has as JSON, without the text."""
 
 
 class Messages(Shape):
@@ -34,13 +37,12 @@ class Found:
         """Those that may hold media or cache breakpoints."""
         self.called = False
         self.open_calls: set[str] = set()
+        self.most_bytes = 0
+        """The most bytes of the request as JSON."""
 
 
-def survey(payload: Object) -> Entries | None:
-    """Return the messages that may hold media or cache breakpoints.
-
-    None if types or order need a closer look.
-    """
+def survey(payload: Object) -> Found | None:
+    """Return what the messages hold; None if types or order need a closer look."""
     messages = payload.get("messages")
     if not is_list(messages) or not take_turns(messages, "assistant"):
         return None
@@ -52,15 +54,25 @@ def survey(payload: Object) -> Entries | None:
             return None
         for start in range(0, len(messages), BLOCK):
             seen = look(messages[start : start + BLOCK], start, found)
-            if seen is None or not is_valid({"messages": seen[0]}, Messages, seen[1]):
+            if seen is None or not measure({"messages": seen[0]}, Messages, seen[1], found):
                 return None
     except WRONG_TYPES:
         return None
     if found.called and not (payload.get("tools") or payload.get("mcp_servers")):
         return None
-    if found.open_calls or not is_valid({**payload, "messages": []}, Request, []):
+    if found.open_calls or not measure({**payload, "messages": []}, Request, [], found):
         return None
-    return found.rich
+    return found
+
+
+def measure(body: Object, shape: Any, texts: list[str], found: Found) -> bool:
+    """Whether a part of the request is valid; adds the most bytes it has as JSON.
+
+    JSON takes at most six times the bytes of MessagePack, for `false` and for control characters.
+    """
+    packed = packed_size(body, shape, texts)
+    found.most_bytes += 6 * packed + PLAIN_BYTES * len(texts)
+    return packed > 0
 
 
 def look(messages: list[Any], start: int, found: Found) -> tuple[list[Object], list[str]] | None:
