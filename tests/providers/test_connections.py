@@ -5,14 +5,17 @@ import shutil
 import ssl
 import subprocess
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from contextwright.errors import ProviderError
 from contextwright.providers import HttpClient, HttpResponse
-from contextwright.providers.connections import MAX_HEAD_BYTES, MAX_UNREAD_BYTES
+from contextwright.providers.connections import MAX_HEAD_BYTES, MAX_UNREAD_BYTES, Connection
 
 OK = b"HTTP/1.1 200 OK\r\n"
 SIZED = OK + b"content-length: 2\r\n\r\nhi"
@@ -288,3 +291,89 @@ def test_hosts_prove_who_they_are(
     tunnel = f"CONNECT {name} HTTP/1.1\r\nhost: {name}\r\n"
     tunnel += "proxy-authorization: Basic bWU6c2VjcmV0\r\n\r\n"
     assert proxy.heads[-1:] == ([tunnel] if through_proxy else [])
+
+
+BODIES = st.binary(max_size=40) | st.sampled_from([b"0\r\n\r\n", b"HTTP/1.1 200 OK\r\n\r\n"])
+EARLY = st.lists(
+    st.sampled_from([b"HTTP/1.1 100 Continue\r\n\r\n", b"HTTP/1.1 103 x\r\na: b\r\n\r\n"])
+)
+
+
+@st.composite
+def answers(draw: st.DrawFn) -> tuple[bytes, bytes, bool]:
+    """An answer as bytes, its body, and whether only the end of the connection ends it."""
+    parts = draw(st.lists(BODIES, max_size=4))
+    framing = draw(st.sampled_from(["sized", "chunked", "closed"]))
+    head = (
+        b"".join(draw(EARLY))
+        + OK
+        + draw(st.sampled_from([b"", b"x: y\r\n", b"Set-Cookie: \xff\r\n"]))
+    )
+    if framing == "sized":
+        sent = head + b"content-length: %d\r\n\r\n" % sum(map(len, parts)) + b"".join(parts)
+    elif framing == "chunked":
+        chunks = [b"%x\r\n%b\r\n" % (len(part), part) for part in parts if part]
+        sent = head + b"transfer-encoding: chunked\r\n\r\n" + b"".join(chunks) + b"0\r\n\r\n"
+    else:
+        sent = head + b"\r\n" + b"".join(parts)
+    return sent, b"".join(parts), framing == "closed"
+
+
+class Line(asyncio.Transport):
+    """A transport that keeps what is done with it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.aborted = False
+
+    def writelines(self, list_of_data: Any) -> None:
+        pass
+
+    def abort(self) -> None:
+        self.aborted = True
+
+    def is_closing(self) -> bool:
+        return self.aborted
+
+    def get_write_buffer_size(self) -> int:
+        return 0
+
+
+@given(answers(), st.data())
+def test_an_answer_is_the_same_however_it_is_cut(
+    answer: tuple[bytes, bytes, bool], data: st.DataObject
+) -> None:
+    sent, body, closes = answer
+    places = st.integers(0, len(sent))
+    cuts = sorted(data.draw(st.lists(places, max_size=6)))
+    lost_at = data.draw(st.none() | places)
+    surplus = data.draw(st.sampled_from([b"", b"", b"x", b"HTTP/1.1 200 OK\r\n\r\n"]))
+    whole = sent + (b"" if closes else surplus)
+    came = whole if lost_at is None else sent[:lost_at]
+
+    async def run() -> None:
+        connection, line = Connection(20.0), Line()
+        connection.connection_made(line)
+        asked = asyncio.ensure_future(connection.ask(b"head", b""))
+        await asyncio.sleep(0)
+        for start, stop in pairwise([0, *[cut for cut in cuts if cut < len(came)], len(came)]):
+            if not line.aborted:
+                connection.data_received(came[start:stop])
+        if lost_at is not None or closes:
+            connection.connection_lost(None)
+        found, error = b"", False
+        try:
+            await asked
+            while piece := await connection.read():
+                found += piece
+        except OSError:
+            error = True
+        head_size = sent.index(OK) + sent[sent.index(OK) :].index(b"\r\n\r\n") + 4
+        is_whole = lost_at is None or lost_at == len(sent) or (closes and lost_at >= head_size)
+        assert error == (not is_whole)
+        if is_whole and lost_at in (None, len(sent)):
+            assert found == body
+        assert body.startswith(found)
+        assert connection.is_reusable == (lost_at is None and not closes and not surplus)
+
+    asyncio.run(run())
