@@ -4,13 +4,13 @@ import asyncio
 import shutil
 import ssl
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from contextwright.errors import ProviderError
@@ -68,6 +68,19 @@ class Host:
             far_writer.close()
 
 
+loops: list[Any] = [None]
+"""What the last of these makes is the event loop; None stands for that of asyncio."""
+
+
+@pytest.fixture(params=[None, "uvloop"], ids=["asyncio", "uvloop"], autouse=True)
+def loop(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Every test runs on the loop of a program, and on that of the gateway."""
+    made_by = request.param and pytest.importorskip(request.param).new_event_loop
+    loops.append(made_by)
+    yield
+    loops.pop()
+
+
 def talk(
     host: Host,
     work: Callable[[HttpClient, int], Any],
@@ -83,7 +96,8 @@ def talk(
         async with server, HttpClient(**options) as client, asyncio.timeout(20):
             return await work(client, port)
 
-    return asyncio.run(run())
+    with asyncio.Runner(loop_factory=loops[-1]) as runner:
+        return runner.run(run())
 
 
 async def body_of(response: HttpResponse) -> bytes:
@@ -339,6 +353,7 @@ class Line(asyncio.Transport):
         return 0
 
 
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(answers(), st.data())
 def test_an_answer_is_the_same_however_it_is_cut(
     answer: tuple[bytes, bytes, bool], data: st.DataObject
