@@ -112,6 +112,31 @@ def test_the_cut_moves_only_forward_and_names_the_day_once(tmp_path: Path) -> No
     assert len(days) > 3
 
 
+@pytest.mark.parametrize(
+    ("model", "system", "moves"),
+    [
+        ("gpt-4o", "Be kind.", 12),  # too small for the prompt cache, wherever it is cut
+        ("gpt-4o", "Be kind. " * 250, 4),
+        ("mistral-large", "Be kind.", 6),  # its cache has no known minimum
+    ],
+)
+def test_a_cut_moves_in_steps_only_if_a_prompt_cache_would_notice(
+    tmp_path: Path, model: str, system: str, moves: int
+) -> None:
+    recipe = cw.Recipe(system=[system, PastMessages()])
+    with cw.Store(tmp_path / "a.db", embedder=None) as store:
+        chat, cuts = store.conversation("a"), list[int]()
+        for number in range(52):
+            chat.add(cw.user(f"Note {number}: the night train took {number} minutes. " * 7))
+            if number >= 40:
+                context = chat.context(recipe, model=model, budget=2_000 + len(system) // 3)
+                newest = kept(context)
+                assert newest == {*range(min(newest), number + 1)}
+                assert len(newest) == 7 if moves == 12 else len(newest) >= 7
+                cuts.append(min(newest))
+    assert len({*cuts}) == moves
+
+
 def test_what_is_recalled_is_the_best_and_not_the_first(chat: cw.Chat) -> None:
     """Cut from the end, it would lose the newest of what was picked."""
     context = chat.context(RECALL, model="gpt-4o", budget=1_500)

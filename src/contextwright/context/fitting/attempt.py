@@ -37,7 +37,8 @@ NEWEST = (6, 2)
 """Messages before the question that stay, whatever sections want, while they take at most half of
 the room: all six, or else the last two."""
 NEWEST_STEP = 0.5
-"""What may stay with them, as a share of their tokens, so that the cut moves in steps."""
+"""What may stay with them, as a share of their tokens, so that the cut moves in steps. A request
+that is too small for the provider's prompt cache has the newest messages alone."""
 
 
 class Fitted(Struct, frozen=True):
@@ -317,9 +318,10 @@ class Attempt:
             newest = filter(view.is_countable, range(since, view.count))
             tokens = self._tokens_since(since)
             if tokens <= room / 2 and all(map(widest.is_kept, newest)):
-                # Where the cut can stay for a while.
+                # Where the cut can stay for a while, if a prompt cache would notice.
                 most = min(tokens * (1 + NEWEST_STEP), room / 2)
-                since = max(Room(view, most).stepped_start(NEWEST_STEP, since), widest.cut)
+                if self.fixed.most + most >= (self.plan.model.cache_minimum or 0):
+                    since = max(Room(view, most).stepped_start(NEWEST_STEP, since), widest.cut)
                 return since, self._tokens_since(since)
         return None, 0.0
 
