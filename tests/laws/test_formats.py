@@ -18,8 +18,9 @@ from strategies.messages import MODELS, PROVIDERS, conversations, format_names
 from strategies.traffic import FAULTS, any_traffic, clean, faulty, traffic
 
 TARGETS = sorted(formats.NAMES)
-"""The least part of its examples on which a law must really be put to the test."""
 PLACE = re.compile(r"messages\[(\d+)\]")
+ESCAPED = re.compile(r'["\\\x00-\x1f]')
+"""What is spelled differently in a result that arrives as JSON."""
 
 
 def models_of(format: str) -> st.SearchStrategy[str | None]:
@@ -123,7 +124,7 @@ def said(message: cw.Message) -> Iterator[str]:
                 case str():
                     yield part.content
                 case dict():
-                    yield from found_in(part.content).split("\n")
+                    yield from ESCAPED.split(found_in(part.content))
                 case _:
                     yield from (piece.text for piece in part.content if isinstance(piece, cw.Text))
 
