@@ -18,8 +18,10 @@ def nearest_limit(limit: Any, model: Model, *, least: int) -> Any:
     """
     if type(limit) is not int:
         return limit
-    most = model.max_output if model.matched == "exact" and not model.through_host else None
-    return max(limit if most is None else min(limit, most), least)
+    most = model.max_output
+    if most is not None and limit > most and model.matched == "exact" and not model.through_host:
+        limit = most
+    return max(limit, least)
 
 
 def limit_problems(

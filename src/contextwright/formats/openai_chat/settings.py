@@ -113,8 +113,8 @@ def settings_wire(
     """Write the settings: verbatim if the request came from this format, else translated."""
     if conversation.source != NAME:
         wire = translated(conversation, dialect, model, changes)
-        shared = conversation.extra.get(RESPONSES, {})
-        wire |= settled({key: shared[key] for key in SAME if key in shared}, dialect, changes)
+        if shared := conversation.extra.get(RESPONSES):
+            wire |= settled({key: shared[key] for key in SAME if key in shared}, dialect, changes)
         changes.extend(foreign_settings(conversation, NAME, {RESPONSES: SAME}))
         return wire
     wire = conversation.extra.get(NAME, {})
@@ -191,6 +191,8 @@ def without_sampling(wire: dict[str, Any], model: Model, changes: list[Change]) 
 
 def settled(wire: dict[str, Any], dialect: Dialect, changes: list[Change]) -> dict[str, Any]:
     """Keep the settings that this host accepts."""
+    if dialect.closed and fits({**wire, "model": "", "messages": []}, Request):
+        return dict(wire)
     known = OWN_FIELDS if dialect.closed else SHARED_FIELDS
     kept: dict[str, Any] = {}
     for field, value in wire.items():
