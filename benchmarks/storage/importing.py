@@ -79,17 +79,16 @@ def killed(file: Path, place: Path, conversations: int) -> int:
     """Kill an import when half of the file has been written, and look what is there."""
     command = [sys.executable, "-m", "contextwright", "import", str(file), "--store", str(place)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    log = Path(f"{place}-wal")
     while process.poll() is None:
-        if log.exists() and log.stat().st_size > file.stat().st_size / 2:
+        if place.exists() and place.stat().st_size > file.stat().st_size / 2:
             process.send_signal(signal.SIGKILL)
             break
         time.sleep(0.01)
     code = process.wait()
     with Store(place) as store:
         left = sum(1 for _ in store.list())
-    held = log.stat().st_size / 1e6 if log.exists() else 0
-    print(f"killed half way (exit {code}): {left} conversations left, log {held:,.0f} MB")
+    held = sum(path.stat().st_size for path in place.parent.glob(f"{place.name}*")) / 1e6
+    print(f"killed half way (exit {code}): {left} conversations left, store {held:.1f} MB")
     said = run(file, "--store", str(place))[3]
     whole = said["conversations"] == conversations and said["known"] == 0
     print(f"imported after that: {said['conversations']:,} conversations")

@@ -363,21 +363,27 @@ def test_what_is_said_after_an_import_is_not_the_source_s(tmp_path: Path) -> Non
 # --- killed --------------------------------------------------------------------------------------
 
 
-def test_an_import_that_is_killed_leaves_nothing(tmp_path: Path) -> None:
-    """With a log of some megabytes written, so that it is killed in the middle of writing."""
+@pytest.mark.parametrize(("before", "grows"), [([], "store.db"), (["tea"], "store.db-wal")])
+def test_an_import_that_is_killed_leaves_nothing(
+    tmp_path: Path, before: list[str], grows: str
+) -> None:
+    """With some megabytes written: into the file while it is empty, later into its log."""
     path, place = tmp_path / "train.jsonl", tmp_path / "store.db"
     line = json.dumps({"messages": [{"role": "user", "content": "x" * 1_000}] * 40}) + "\n"
     path.write_text(line * 400)
+    with Store(place) as store:
+        for id in before:
+            store.conversation(id).add(Message("user"))
     command = [sys.executable, "-m", "contextwright", "import", str(path), "--store", str(place)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    log = Path(f"{place}-wal")
+    grown = tmp_path / grows
     deadline = time.monotonic() + 60
-    while not (log.exists() and log.stat().st_size > 4 * 2**20):
+    while not (grown.exists() and grown.stat().st_size > 4 * 2**20):
         assert process.poll() is None
         assert time.monotonic() < deadline
         time.sleep(0.005)
     os.kill(process.pid, signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL
     with Store(place) as store:
-        assert list(store.list()) == []
+        assert [one.id for one in store.list()] == before
         assert figures(take(store, path)) == (400, 16_000, 0)

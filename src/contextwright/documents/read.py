@@ -115,7 +115,7 @@ def lines_of(
         if len(line) > limit and not line.endswith(b"\n"):
             yield number, too_large("line", limit, line=number)
             skip_line(stream)
-        elif line.strip():
+        elif not line.isspace():
             yield number, read(line, number)
 
 

@@ -71,9 +71,7 @@ class Intake(Struct, frozen=True, kw_only=True):
             ParseError: the source cannot be read or stored.
             Conflict: a conversation exists with other messages.
         """
-        return store.engine.write_alone(
-            lambda connection: self.run(files, connection, store.tenant)
-        )
+        return store.engine.write_much(lambda connection: self.run(files, connection, store.tenant))
 
     def rehearse(self, files: Files) -> Outcome:
         """Read and validate everything, and store nothing."""

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,13 @@ import pytest
 
 import contextwright as cw
 from commands import Run
-from contextwright.errors import StoreError, StoreFull, UsageError
+from contextwright.errors import NotFound, StoreError, StoreFull, UsageError
 from contextwright.recall.vectors.embedder import Embedder
+from contextwright.store.engines.base import Connection, Sync
 from contextwright.store.engines.sqlite import LARGE_LOG, SqliteEngine
 from contextwright.store.engines.sqlite_connection import SqliteConnection
+from contextwright.store.records import ConversationInfo
+from contextwright.store.rows import conversations
 from contextwright.store.store import Store
 
 
@@ -162,6 +166,34 @@ def test_the_log_of_a_large_write_is_emptied(tmp_path: Path) -> None:
         store.add_all(cw.Turn(f"d{number}", [cw.user(text)]) for number in range(200))
         assert log.stat().st_size == 0
         assert sum(1 for _ in store.list()) == 250
+
+
+@pytest.mark.parametrize("sync", ["full", "fast"])
+@pytest.mark.parametrize("is_empty", [True, False])
+@pytest.mark.parametrize("is_shared", [True, False])
+@pytest.mark.parametrize("fails", [True, False])
+def test_only_an_empty_file_of_one_s_own_is_filled_without_its_log(
+    tmp_path: Path, sync: Sync, is_empty: bool, is_shared: bool, fails: bool
+) -> None:
+    file = tmp_path / "store.db"
+    modes: list[str] = []
+
+    def work(connection: Connection) -> None:
+        modes.extend(mode for (mode,) in connection.rows("PRAGMA journal_mode"))
+        conversations.create(connection, "", ConversationInfo("new", 0))
+        if fails:
+            raise NotFound("nothing")
+
+    with Store(file, sync=sync) as store, Store(file) if is_shared else nullcontext():
+        if not is_empty:
+            store.conversation("old").add(cw.user("x"))
+        with pytest.raises(NotFound) if fails else nullcontext():
+            store.engine.write_much(work)
+        found = [one.id for one in store.list()]
+    alone = sync == "full" and is_empty and not is_shared
+    assert modes == ["delete" if alone else "wal"]
+    assert found == [*([] if is_empty else ["old"]), *([] if fails else ["new"])]
+    assert file.read_bytes()[18:20] == b"\2\2", "the log is in use again"
 
 
 class DiskFails(apsw.IOError):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 from collections import Counter
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import Annotated
 
 import msgspec
@@ -142,9 +145,20 @@ def take_in(files: Files, intake: Intake, store: Store | None) -> Outcome:
     files.replace = intake.replace  # detection reads the file too
     format = intake.format or importers.detect(files)
     refuse_unused(intake, format)
-    with progress(f"{files.label} ({format})", in_bytes=True) as moved:
+    with progress(f"{files.label} ({format})", in_bytes=True) as moved, rare_collection():
         task = msgspec.structs.replace(intake, format=format, progress=moved)
         return task.into(store, files) if store else task.rehearse(files)
+
+
+@contextmanager
+def rare_collection() -> Generator[None]:
+    """Look for circles among objects less often, because values from JSON have none."""
+    usual = gc.get_threshold()
+    gc.set_threshold(20_000, 20, 100)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*usual)
 
 
 def refuse_unused(intake: Intake, format: str) -> None:

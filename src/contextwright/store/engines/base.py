@@ -156,6 +156,10 @@ class Engine(Protocol):
         """Run work that cannot be repeated, in its own transaction."""
         ...
 
+    def write_much(self, work: Work[Result]) -> Result:
+        """Run work that may fill the store, in its own transaction; others may have to wait."""
+        ...
+
     def scrub(self) -> list[str]:
         """Rewrite the files, so that nothing of what was removed is left in them.
 

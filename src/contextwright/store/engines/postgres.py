@@ -230,6 +230,10 @@ class PostgresEngine:
         except UNREADABLE as error:
             raise unreadable_row(self.where) from error
 
+    def write_much(self, work: Work[Result]) -> Result:
+        """Do what may be much work in a transaction of its own."""
+        return self.write_alone(work)
+
     def scrub(self) -> list[str]:
         """Rewrite the tables; others wait meanwhile."""
         remains = [

@@ -58,6 +58,8 @@ SCRUB_PATIENCE = 5.0
 LARGE_LOG = 16 * 2**20
 """Size in bytes from which the write-ahead log is emptied after exclusive work, like an import."""
 
+ANY_CONVERSATION = "SELECT 1 FROM conversations LIMIT 1"
+
 WAL_LIMIT = 64 * 2**20
 """The log is truncated to this size once it has been copied into the file."""
 
@@ -118,6 +120,23 @@ class SqliteEngine:
                 result = work(connection)
             self._empty_log(connection)
             return result
+
+    def write_much(self, work: Work[Result]) -> Result:
+        """Run work that may fill the store, in its own transaction.
+
+        An empty file that nobody else has open is filled without the log, so that each page is
+        written once instead of twice. Whoever opens the file meanwhile waits.
+        """
+        with self._translated(), self._connections.borrowed() as connection:
+            # Without a log, a sync at the end alone would not keep the file whole.
+            if self._sync == "full" and not connection.rows(ANY_CONVERSATION):
+                connection.leave_log()
+        try:
+            return self.write_alone(work)
+        finally:
+            # If others use the file already, one of them has returned to the log.
+            with suppress(StoreError, apsw.Error), self._connections.borrowed() as connection:
+                use_log(connection)
 
     def scrub(self) -> list[str]:
         """Rewrite the file and empty its log, so that nothing of what was removed is left."""

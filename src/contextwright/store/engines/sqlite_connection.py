@@ -115,6 +115,15 @@ class SqliteConnection:
         finally:
             self.database.set_busy_handler(self._wait)
 
+    def leave_log(self) -> None:
+        """Switch from the log to a rollback journal, unless others have the file open."""
+        self.database.set_busy_timeout(0)
+        try:
+            with suppress(apsw.BusyError):
+                self.database.pragma("journal_mode", "delete")
+        finally:
+            self.database.set_busy_handler(self._wait)
+
     def close(self) -> None:
         """Close, whatever happened before."""
         with suppress(apsw.Error):

@@ -7,8 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TypeAlias
 
-import msgspec
-
 from contextwright.errors import Conflict, NotFound, UsageError, shown
 from contextwright.messages.lengths import ends_of
 from contextwright.messages.message import Message
@@ -185,9 +183,8 @@ def add_or_compare(
         if connection is not None:
             if known and head is not None:
                 require_known(connection, head.number, following, batch[:known], bodies, info.id)
-            if head is None:
-                details = msgspec.structs.replace(info, parent=None, fork_at=None)
-                head = conversations.created(connection, tenant, details)
+            if head is None:  # without a parent, which would have been forked
+                head = conversations.created(connection, tenant, info)
             if batch[known:]:
                 end = conversations.locked_end(connection, head.number)
                 if end is None:
