@@ -1,6 +1,7 @@
-"""Proto JSON accepts two spellings of every field; this converts a body to one, camelCase.
+"""Proto JSON accepts several spellings of a body; this converts it to one.
 
-Only fields that the types know are renamed; arguments, results and schemas stay unchanged.
+Every field has a name in camelCase and one in snake_case, and an object may stand for a list of
+one. Only fields that the types know are respelled; arguments, results and schemas stay unchanged.
 """
 
 from __future__ import annotations
@@ -27,8 +28,12 @@ class Names:
     def __init__(self, fields: tuple[inspect.Field, ...]) -> None:
         self.fields: dict[str, tuple[str, Names | None]] = {}
         self.snake: dict[str, tuple[str, Names | None]] = {}
+        self.lists: set[str] = set()
+        """The fields that hold lists, in camelCase."""
         for field in fields:
             below = names_below(field.type)
+            if holds_list(field.type):
+                self.lists.add(field.encode_name)
             self.fields[field.encode_name] = (field.encode_name, below)
             self.fields[field.name] = (field.encode_name, below)
             self.snake[field.encode_name] = (field.name, below)
@@ -37,7 +42,8 @@ class Names:
 def camel_case(value: Any, shape: type[Shape]) -> tuple[Any, list[Problem]]:
     """Return the body with every known field in camelCase, and the fields it spells twice.
 
-    If a field is spelled twice, the camelCase one stays. Unchanged values are not copied.
+    If a field is spelled twice, the camelCase one stays. An object in place of a list becomes a
+    list. Unchanged values are not copied.
     """
     problems: list[Problem] = []
     return respell(value, names_of(shape), "", problems.append), problems
@@ -68,6 +74,12 @@ def names_below(info: inspect.Type) -> Names | None:
             return None
 
 
+def holds_list(info: inspect.Type) -> bool:
+    """Whether a field holds a list."""
+    types = info.types if isinstance(info, inspect.UnionType) else (info,)
+    return any(isinstance(one, inspect.ListType) for one in types)
+
+
 def respell(value: Any, names: Names, path: str, report: Report) -> Any:
     """Respell an object or a list of objects; return it unchanged if nothing changes."""
     if is_list(value):
@@ -89,7 +101,10 @@ def respell(value: Any, names: Names, path: str, report: Report) -> Any:
             report(Problem("G-spelling", place, f"{key} and {name} are the same field"))
             same = False
             continue
-        new = item if below is None else respell(item, below, place, report)
+        new = item
+        if below is not None:
+            alone = name in names.lists and is_object(item)
+            new = respell([item] if alone else item, below, place, report)
         same = same and new is item and name == key
         spelled[name] = new
     return value if same else spelled
@@ -113,11 +128,13 @@ CAPITAL = re.compile(r"[A-Z]")
 
 
 def as_spelled(path: str, payload: Any) -> str:
-    """Return a camelCase path in the spelling that the payload itself uses."""
+    """Return a path into a camelCase body in the spelling that the payload itself uses."""
     found: list[str] = []
     here = payload
     for token in TOKEN.findall(path):
         if token.startswith("["):
+            if is_object(here):  # alone in place of a list
+                continue
             place = int(token[1:-1])
             here = here[place] if is_list(here) and place < len(here) else None
         elif is_object(here):

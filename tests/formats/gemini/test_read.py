@@ -3,13 +3,17 @@
 from typing import Any
 
 import pytest
+from hypothesis import given
+from msgspec.structs import replace
 
 import contextwright as cw
 from contextwright.errors import ParseError
 from contextwright.wire.gemini.types import Request
 from contextwright.wire.spelling import snake_case
+from profiles import FAULT, examples
 from samples.formats.gemini import NEW, OLD, answer, call, model, user, validate
 from strategies.messages import PNG
+from strategies.traffic import traffic
 
 # --- there and back --------------------------------------------------------------------------
 
@@ -189,6 +193,45 @@ def test_what_came_from_gemini_goes_back_as_it_came(name: str) -> None:
     again = cw.parse(snake_case(body, Request), "gemini", strict=True)
     assert again == conversation
     validate(body)
+
+
+LISTS = ("contents", "parts", "tools", "functionDeclarations")
+
+
+def with_lone_objects(value: Any) -> Any:
+    """A body in which an object stands for each list of one, as in Google's own examples."""
+    if isinstance(value, list):
+        return [with_lone_objects(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    found = {key: with_lone_objects(item) for key, item in value.items()}
+    return {
+        key: item[0] if key in LISTS and isinstance(item, list) and len(item) == 1 else item
+        for key, item in found.items()
+    }
+
+
+@examples(FAULT)
+@given(traffic("gemini"))
+def test_an_object_stands_for_a_list_of_one(conversation: cw.Conversation) -> None:
+    tool = cw.Tool("look_up", "Looks a word up.", {"type": "object"})
+    conversation = replace(conversation, tools=(tool,))
+    body = cw.render(conversation, "gemini", model=NEW).payload
+    alone = with_lone_objects(body)
+    assert isinstance(alone["tools"], dict)
+    assert cw.parse(alone, "gemini", strict=True) == cw.parse(body, "gemini", strict=True)
+    assert cw.check(alone, "gemini", model=NEW) == cw.check(body, "gemini", model=NEW)
+    assert cw.count(alone, model=NEW) == cw.count(body, model=NEW)
+    assert cw.convert(alone, "gemini", "gemini", model=NEW).payload == alone
+
+
+def test_paths_name_objects_as_they_stand() -> None:
+    body = {"contents": {"parts": {"text": 3}}, "tools": {"function_declarations": {"name": "a b"}}}
+    problems = [f"{one.code} {one.path}" for one in cw.check(body, "gemini", model=NEW)]
+    assert problems == [
+        "T-type contents.parts.text",
+        "G-toolname tools.function_declarations.name",
+    ]
 
 
 def test_what_is_read() -> None:

@@ -204,8 +204,8 @@ def read_spelling(data: Object, shape: type[Any], reader: Reader) -> Object:
 
 
 def read_contents(value: Any, path: str, reader: Reader) -> list[Any]:
-    """Return the list of contents. The SDK also accepts a single content, and plain strings."""
-    if isinstance(value, str) or is_object(value):
+    """Return the list of contents. The SDK also accepts plain strings."""
+    if isinstance(value, str):
         reader.repair("repair.contents", path, "must be a list of contents")
         value = [value]
     if not is_list(value):

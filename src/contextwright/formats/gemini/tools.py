@@ -32,8 +32,6 @@ OPENS, BESIDE = "opens", "beside"
 def tools_of(body: Object, reader: Reader) -> list[Tool | Opaque]:
     """Read all tools into one list. The first or last function of a group records the group."""
     tools: list[Tool | Opaque] = []
-    if is_object(body.get("tools")):  # the API accepts a single tool without a list
-        body = {"tools": [body["tools"]]}
     for path, group in reader.objects(body, "tools"):
         functions = [
             tool_of(function, place, reader)

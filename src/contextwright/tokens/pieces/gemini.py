@@ -28,6 +28,11 @@ def either(value: Fields, camel: str, snake: str) -> Any:
     return value.get(snake) if found is None else found
 
 
+def listed(value: Any) -> list[Any]:
+    """Return the items of a list; an object alone stands for a list of one."""
+    return [value] if isinstance(value, dict) else items(value)
+
+
 def both(*names: str) -> frozenset[str]:
     """Return names in camelCase and in snake_case."""
     snake = ("".join(f"_{c.lower()}" if c.isupper() else c for c in name) for name in names)
@@ -78,7 +83,7 @@ def gemini(payload: Any) -> Outline:
     if told := either(body, "systemInstruction", "system_instruction"):
         yield Piece("system", "system")
         yield from gemini_parts(told, "system")
-    contents = items(body.get("contents")) or items(body.get("history")) or items(payload)
+    contents = listed(body.get("contents")) or items(body.get("history")) or items(payload)
     if now := items(either(body, "userParts", "user_parts")):
         contents = [*contents, {"role": "user", "parts": now}]
     question = newest_question(contents)
@@ -95,9 +100,9 @@ def gemini(payload: Any) -> Outline:
 
 
 def gemini_tools(tools: Any) -> Found:
-    """Yield the tools of a body: a list of groups, or one group."""
-    for group in map(fields, items(tools) or [tools]):
-        declared = items(either(group, "functionDeclarations", "function_declarations"))
+    """Yield the tools of a body, which are in groups."""
+    for group in map(fields, listed(tools)):
+        declared = listed(either(group, "functionDeclarations", "function_declarations"))
         if declared:
             yield Piece("tools", "tools", [definition(fields(one)) for one in declared])
         for name in group:
@@ -109,7 +114,7 @@ def newest_question(contents: list[Any]) -> int:
     """Return the index of the newest content that a user wrote; Gemini 3 drops older signatures."""
     for index in range(len(contents) - 1, -1, -1):
         content = fields(contents[index])
-        if content.get("role") != "model" and any(map(is_written, items(content.get("parts")))):
+        if content.get("role") != "model" and any(map(is_written, listed(content.get("parts")))):
             return index
     return 0
 
@@ -135,7 +140,7 @@ def gemini_parts(content: Any, place: str, *, past: bool = False) -> Found:
     if isinstance(content, str):
         yield Piece("text", place, content)
         return
-    for part in items(fields(content).get("parts")):
+    for part in listed(fields(content).get("parts")):
         yield from gemini_part(fields(part), place, past=past)
 
 
@@ -165,7 +170,7 @@ def gemini_part(part: Fields, place: str, *, past: bool = False) -> Found:
     elif answer := fields(either(part, "functionResponse", "function_response")):
         yield Piece("result", place, text_of(answer.get("name")))
         yield Piece("response", place, json_of(answer.get("response") or {}))
-        for inner in items(answer.get("parts")):
+        for inner in listed(answer.get("parts")):
             yield from gemini_part(fields(inner), place)
     elif blob := fields(either(part, "inlineData", "inline_data")):
         mime = text_of(either(blob, "mimeType", "mime_type"))

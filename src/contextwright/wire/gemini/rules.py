@@ -101,12 +101,9 @@ def system(body: Object, model: Model) -> Iterator[Problem]:
 def tools(body: Object, model: Model) -> Iterator[Problem]:
     """Declared functions: their names, and schemas in the API's own language."""
     names: set[str] = set()
-    given = body.get("tools")
-    alone = is_object(given)
-    for index, tool in objects_in([given] if alone else given):
+    for index, tool in objects_in(body.get("tools")):
         for place, function in objects_in(tool.get("functionDeclarations")):
-            at = "tools" if alone else f"tools[{index}]"
-            path = f"{at}.functionDeclarations[{place}]"
+            path = f"tools[{index}].functionDeclarations[{place}]"
             name = function.get("name")
             if isinstance(name, str):
                 if not FUNCTION_NAME(name):
@@ -155,9 +152,7 @@ def unneeded_choice(body: Object, model: Model) -> Iterator[Problem]:
     """How functions are called is not said where there are none; Gemini 3 may tolerate it."""
     config = body.get("toolConfig")
     calling = config.get("functionCallingConfig") if is_object(config) else None
-    given = body.get("tools")
-    tools = objects_in([given] if is_object(given) else given)
-    declared = any(tool.get("functionDeclarations") for _, tool in tools)
+    declared = any(tool.get("functionDeclarations") for _, tool in objects_in(body.get("tools")))
     if calling and not declared and not body.get("cachedContent"):
         level: Level = "warning" if model.thought_signatures else "error"
         path = "toolConfig.functionCallingConfig"

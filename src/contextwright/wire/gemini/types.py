@@ -252,7 +252,7 @@ class Request(Proto):
     contents: list[Content] | None = None
     system_instruction: SystemContent | str | None = None
     """Never a string; rule G-system reports that more clearly."""
-    tools: list[Tool] | Tool | None = None
+    tools: list[Tool] | None = None
     """A single tool need not be in a list."""
     tool_config: ToolConfig | None = None
     generation_config: GenerationConfig | None = None
