@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import contextwright as cw
 from contextwright.context.cache_marks import CacheBreakpoints, mark_anthropic
+from contextwright.context.receipt import unmarked
 from contextwright.context.recipe import Recipe
 from contextwright.sections import CurrentTime, Instructions, Section
 from strategies.messages import MODELS
@@ -236,6 +237,52 @@ def test_breakpoints_of_openai(
     assert cw.check(payload, format, model=GPT) == []
     older = recipe.build(messages, model="gpt-4o", format=format, now=NOW).payload
     assert marks(older, "prompt_cache_breakpoint") == []
+
+
+@pytest.mark.parametrize(
+    ("system", "messages", "places"),
+    [
+        (("Be kind.",), CHAT, ["messages[0].content[0]", "messages[3].content[0]"]),
+        (
+            ("Be kind.",),
+            [*CHAT, *loop(1)],
+            ["messages[0].content[0]", "messages[5].content[0]"],
+        ),
+        (
+            ("Be kind.", CLOCK),
+            CHAT,
+            ["messages[0].content[0]", "messages[1].content[0]", "messages[3].content[0]"],
+        ),
+        (
+            ("Be kind.", CLOCK),
+            [*CHAT, *loop(1)],
+            [
+                "messages[0].content[0]",
+                "messages[1].content[0]",
+                "messages[3].content[0]",
+                "messages[5].content[0]",
+            ],
+        ),
+        ((), [cw.user("only")], ["messages[0].content[0]"]),
+    ],
+)
+def test_claude_behind_a_router(
+    system: tuple[Section | str, ...], messages: list[cw.Message], places: list[str]
+) -> None:
+    routed, format = "anthropic/claude-sonnet-4.5", "openai-chat"
+    recipe = Recipe(system=system)
+    payload = recipe.build(messages, model=routed, format=format, now=NOW, tools=TOOLS).payload
+    assert marks(payload) == places
+    assert marks(payload, "prompt_cache_breakpoint") == []
+    assert cw.check(payload, format, model=routed) == []
+    # Marks move with the end: no text of an earlier message becomes a list or a string by that.
+    longer = [*messages, cw.assistant("Done."), cw.user("More?")]
+    later = recipe.build(longer, model=routed, format=format, now=NOW, tools=TOOLS).payload
+    if CLOCK not in system:
+        turns = unmarked(payload["messages"])
+        assert unmarked(later["messages"])[: len(turns)] == turns
+    direct = recipe.build(messages, model="claude-sonnet-4-5", format=format, now=NOW).payload
+    assert marks(direct) == []
 
 
 def test_the_cache_key_is_the_conversation_or_how_it_begins() -> None:

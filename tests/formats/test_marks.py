@@ -47,6 +47,30 @@ def test_a_cache_mark_crosses(source: str, target: str) -> None:
     assert "loss.extra" not in [change.code for change in rendered.changes]
 
 
+ROUTED = "anthropic/claude-opus-4.6"
+LONG = {"cache_control": {"type": "ephemeral", "ttl": "1h"}}
+
+
+@pytest.mark.parametrize("mark", [MARK, LONG])
+def test_claude_behind_a_router_is_marked_as_by_anthropic(mark: dict[str, Any]) -> None:
+    """There and back: a router hands `cache_control` on, and ignores OpenAI's field."""
+    content = [{"type": "text", "text": "Hi", **mark}]
+    body = {**BODIES["anthropic"], "messages": [{"role": "user", "content": content}]}
+    routed = cw.convert(body, "anthropic", "openai-chat", model=ROUTED)
+    assert routed.payload["messages"] == body["messages"]
+    assert routed.changes == ()
+    again = cw.convert(routed.payload, "openai-chat", "anthropic", model=MODELS["anthropic"])
+    assert again.payload["messages"] == body["messages"]
+    assert again.changes == ()
+    for target in ("openai-chat", "openai-responses"):
+        source = "anthropic" if target == "openai-chat" else "openai-chat"
+        given = body if target == "openai-chat" else routed.payload
+        made = cw.convert(given, source, target, model=MODELS[target])
+        assert BREAK.items() <= first_part(made.payload).items()
+        lost = [change.reason for change in made.changes if change.code == "loss.extra"]
+        assert lost == ([f"{target} has no place for cache_control.ttl"] if mark is LONG else [])
+
+
 @pytest.mark.parametrize(
     ("target", "model"), [("gemini", "gemini-3.8-flash"), ("openai-chat", "gpt-4o")]
 )

@@ -14,12 +14,13 @@ from contextwright.context.receipt import CACHE_MARKS
 from contextwright.messages.changes import Change
 from contextwright.models import Model
 from contextwright.text.json import encode_json
+from contextwright.wire.openai_chat.dialects import takes_cache_control
 from contextwright.wire.values import is_object
 
 __all__ = ["LOOKBACK", "CacheBreakpoints", "mark_cache"]
 
-MARK = {"type": "ephemeral"}
-BREAKPOINT = {"mode": "explicit"}
+ANTHROPIC = {"cache_control": {"type": "ephemeral"}}
+OPENAI = {"prompt_cache_breakpoint": {"mode": "explicit"}}
 MOST = 4
 """Maximum number of marks that Anthropic accepts."""
 LOOKBACK = 20
@@ -68,6 +69,8 @@ def mark_cache(
     if format == "anthropic":
         if set_marks:
             mark_anthropic(payload, boundaries)
+    elif set_marks and takes_cache_control(format, model):
+        mark_routed(payload, boundaries.volatile)
     elif set_marks and format in TURNS and model.provider == "openai":
         key = boundaries.key or derived_key(payload, boundaries.static)
         if key:
@@ -92,7 +95,7 @@ def mark_anthropic(payload: dict[str, Any], boundaries: CacheBreakpoints) -> Non
         if index >= 0:
             spots.setdefault((id(blocks), index), (blocks, index))
     for blocks, index in islice(spots.values(), MOST):
-        blocks[index] = {**blocks[index], "cache_control": MARK}
+        blocks[index] = {**blocks[index], **ANTHROPIC}
 
 
 def is_markable(block: Block) -> bool:
@@ -177,7 +180,7 @@ def without_mark(block: Block) -> Block:
     return block
 
 
-# --- OpenAI ----------------------------------------------------------------------------------
+# --- OpenAI, and Claude behind a router ------------------------------------------------------
 
 
 def derived_key(payload: dict[str, Any], static: Sequence[str]) -> str | None:
@@ -192,7 +195,18 @@ def derived_key(payload: dict[str, Any], static: Sequence[str]) -> str | None:
     return sha256(words + encode_json(tools)).hexdigest()[:32]
 
 
-def mark_openai(payload: dict[str, Any], field: str, volatile: str) -> None:
+def mark_routed(payload: dict[str, Any], volatile: str) -> None:
+    """Set at most four marks: those for OpenAI, and one at the end, where OpenAI has its own."""
+    turns = cast("list[Block]", payload["messages"])
+    for turn in turns:
+        as_parts(turn, "messages", (*WORDS_OF, "tool"))
+    mark_openai(payload, "messages", volatile, ANTHROPIC)
+    ends = [turn for turn in turns if turn.get("role") in ("user", "tool")]
+    if ends and found([ends[-1]["content"]], volatile) is None:
+        mark_part(ends[-1], "messages", mark=ANTHROPIC)
+
+
+def mark_openai(payload: dict[str, Any], field: str, volatile: str, mark: Block = OPENAI) -> None:
     """Set at most three marks besides the provider's own, which is at the very end.
 
     They end the leading system text (not in Responses, where it is a string), and if volatile text
@@ -203,7 +217,7 @@ def mark_openai(payload: dict[str, Any], field: str, volatile: str) -> None:
     while leading + 1 < len(turns) and turns[leading + 1].get("role") in ("system", "developer"):
         leading += 1
     if leading >= 0:
-        mark_part(turns[leading], field)
+        mark_part(turns[leading], field, mark=mark)
     beside = found([turn.get("content") for turn in turns], volatile)
     if beside is None:
         return
@@ -213,30 +227,30 @@ def mark_openai(payload: dict[str, Any], field: str, volatile: str) -> None:
         as_parts(turn, field)
     turn, block = beside
     if block > 0:
-        mark_part(turns[turn], field, block - 1)
+        mark_part(turns[turn], field, block - 1, mark)
     for earlier in reversed(turns[:turn]):
         if earlier.get("role") == "user":
-            mark_part(earlier, field)
+            mark_part(earlier, field, mark=mark)
             break
 
 
-def mark_part(turn: Block, field: str, index: int = -1) -> None:
+def mark_part(turn: Block, field: str, index: int = -1, mark: Block = OPENAI) -> None:
     """Mark a part of a message; a plain string becomes a part."""
     as_parts(turn, field)
     parts = cast("list[Block]", turn.get("content") or [])
     if parts and parts[index].get("type") in MARKABLE_PARTS:
         parts = list(parts)
-        parts[index] = {**parts[index], "prompt_cache_breakpoint": BREAKPOINT}
+        parts[index] = {**parts[index], **mark}
         turn["content"] = parts
 
 
 WORDS_OF = ("user", "system", "developer")
 
 
-def as_parts(turn: Block, field: str) -> None:
+def as_parts(turn: Block, field: str, roles: Sequence[str] = WORDS_OF) -> None:
     """Turn a plain string of a user or system message into a list of one part."""
     content = turn.get("content")
-    if content and isinstance(content, str) and turn.get("role") in WORDS_OF:
+    if content and isinstance(content, str) and turn.get("role") in roles:
         turn["content"] = [
             {"type": "text" if field == "messages" else "input_text", "text": content}
         ]

@@ -120,6 +120,14 @@ ALSO_READ = {
     "gemini": ("generationConfig.responseSchema",),
 }
 """Other spellings of the same settings, and fields that only support one of them."""
+OF_HOSTS = {
+    "openai-chat": {
+        "reasoning.effort": "effort",  # OpenRouter
+        "reasoning.max_tokens": "thinking_budget",
+        "thinking": "thinking_budget",  # Anthropic, LiteLLM
+    },
+}
+"""Spellings that some hosts of a format read, with the setting that they mean."""
 PLAIN: dict[str, Any] = {
     "max_tokens": int,
     "temperature": float,
@@ -228,6 +236,7 @@ def is_carried(format: str, path: str, value: Any, settings: Settings) -> bool:
     if path == "metadata" and format == "anthropic":
         return settings.user is not None  # its only field
     names = [name for name, place in TABLES.get(format, {}).items() if place == path]
+    names += [name for place, name in OF_HOSTS.get(format, {}).items() if place == path]
     return any(getattr(settings, name) not in (None, (), {}) for name in names)
 
 

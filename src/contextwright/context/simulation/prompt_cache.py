@@ -10,6 +10,7 @@ from msgspec import Struct
 from contextwright.context.cache_marks import LOOKBACK
 from contextwright.context.context import Context
 from contextwright.models import Model
+from contextwright.wire.openai_chat.dialects import takes_cache_control
 
 __all__ = ["Charge", "PromptCache", "dollars", "marks_of", "price_of"]
 
@@ -56,7 +57,7 @@ class PromptCache:
     """
 
     def __init__(self, format: str, model: Model) -> None:
-        self.marked = format == "anthropic"
+        self.marked = takes_cache_control(format, model)
         self.caches = model.prices.cache_read is not None
         self.minimum = model.cache_minimum or 0
         self.kept: set[str] = set()
@@ -115,7 +116,7 @@ def blocks_of(payload: dict[str, Any], place: str) -> int:
 
 
 def content_of(payload: dict[str, Any], place: str) -> list[Any]:
-    """Return the blocks of a unit of an Anthropic request."""
+    """Return the blocks of a unit of a request to Claude."""
     content: Any = payload.get(place)
     if place.startswith("messages["):
         content = payload["messages"][int(place[9:-1])]["content"]

@@ -19,6 +19,7 @@ from contextwright.formats.openai_chat.responses import RESPONSES
 from contextwright.formats.reader import plain
 from contextwright.formats.settings import (
     SAYS_NOTHING,
+    dig,
     fit_limit,
     fit_ranges,
     known_choice,
@@ -69,9 +70,19 @@ def settings_of(body: dict[str, Any]) -> Settings:
         **shared,
         stop=tuple(stop for stop in as_list(stops) if isinstance(stop, str)),
         tool_choice=choice_of(body.get("tool_choice", body.get("function_call"))),
-        effort=known_effort(body.get("reasoning_effort")),
+        effort=known_effort(body.get("reasoning_effort", dig(body, "reasoning.effort"))),
+        thinking_budget=budget_of(body),
         output=output_of(flat_format(body.get("response_format"))),
     )
+
+
+def budget_of(body: dict[str, Any]) -> int | None:
+    """Read a thinking budget, which some hosts have."""
+    match body.get("thinking"):
+        case {"type": "enabled", "budget_tokens": budget}:
+            return plain(budget, int)
+        case _:
+            return plain(dig(body, "reasoning.max_tokens"), int)
 
 
 def flat_format(form: Any) -> Any:

@@ -20,6 +20,7 @@ from contextwright.messages.changes import Change
 from contextwright.messages.message import Message, Role
 from contextwright.messages.parts import Media, Opaque, Part, Text, Thinking, ToolCall, ToolResult
 from contextwright.wire.gemini.types import STAND_IN
+from contextwright.wire.openai_chat.dialects import takes_cache_control
 from contextwright.wire.shapes import objects_in
 from contextwright.wire.values import is_object
 
@@ -47,12 +48,12 @@ ITEM_ID = re.compile(r"[a-z]+_[\w-]+", re.ASCII).fullmatch
 """What OpenAI files an item under."""
 
 
-CACHE_MARKS: dict[str, tuple[str, dict[str, str]]] = {
-    "anthropic": ("cache_control", {"type": "ephemeral"}),
-    "openai-chat": ("prompt_cache_breakpoint", {"mode": "explicit"}),
-    "openai-responses": ("prompt_cache_breakpoint", {"mode": "explicit"}),
+CACHE_MARKS = {
+    "anthropic": ("cache_control",),
+    "openai-chat": ("prompt_cache_breakpoint", "cache_control"),
+    "openai-responses": ("prompt_cache_breakpoint",),
 }
-"""How each API marks a cache breakpoint."""
+"""How each API marks a cache breakpoint; the second is for Claude behind a router."""
 
 
 OF_THE_CALLER = ("function", "custom", "namespace")
@@ -184,19 +185,32 @@ def with_cache_mark(holder: Holder, role: Role, target: Target) -> Holder:
     if target.format not in CACHE_MARKS or not target.model.cache_breakpoints:
         return holder
     extra = dict(holder.extra)
-    for format, (field, _) in CACHE_MARKS.items():
-        fields = extra.get(format, {})
-        if format == target.format or not fields.get(field) or not isinstance(holder, Text | Media):
-            continue
+    marked = [
+        (format, field)
+        for format, fields in extra.items()
+        for field in CACHE_MARKS.get(format, ())
+        if fields.get(field) and format != target.format and isinstance(holder, Text | Media)
+    ]
+    for format, field in marked:
+        fields = extra[format]
         extra[format] = {key: value for key, value in fields.items() if key != field}
-        if is_object(fields[field]) and (ttl := fields[field].get("ttl")):
+        own, mark = cache_mark(target)
+        if field == own:
+            mark = fields[field]
+        elif is_object(fields[field]) and (ttl := fields[field].get("ttl")):
             extra[format][f"{field}.ttl"] = ttl
-        own, mark = CACHE_MARKS[target.format]
         extra[target.format] = {**extra.get(target.format, {}), own: mark}
-        marked = replace(holder, extra={target.format: extra[target.format]})
-        if not target.traits.accepts_extra(marked, role, target.model):
+        bearer = replace(holder, extra={target.format: extra[target.format]})
+        if not target.traits.accepts_extra(bearer, role, target.model):
             return holder
     return replace(holder, extra=extra)
+
+
+def cache_mark(target: Target) -> tuple[str, Any]:
+    """Return how the target marks a cache breakpoint."""
+    if takes_cache_control(target.format, target.model):
+        return "cache_control", {"type": "ephemeral"}
+    return "prompt_cache_breakpoint", {"mode": "explicit"}
 
 
 # --- whether a history needs these rules -----------------------------------------------------

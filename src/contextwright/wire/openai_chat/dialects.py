@@ -80,6 +80,15 @@ def dialect_of(model: Model) -> Dialect:
     return BY_MAKER.get(model.provider, COMPATIBLE)
 
 
+def takes_cache_control(format: str, model: Model) -> bool:
+    """Whether a request marks its cache breakpoints with `cache_control`.
+
+    Anthropic's own do, and those to Claude behind a router, which hands the marks on.
+    """
+    routed = format == "openai-chat" and dialect_of(model) is ROUTED
+    return format == "anthropic" or (routed and model.provider == "anthropic")
+
+
 EXTRAS = frozenset(
     # Reasoning: DeepSeek, OpenRouter, Groq, Cerebras, Z.ai, Qwen, Ollama, LiteLLM.
     "reasoning reasoning_content reasoning_details reasoning_format include_reasoning "
