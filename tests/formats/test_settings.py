@@ -56,11 +56,6 @@ EFFORT = {
     "openai-chat": {"reasoning_effort": "high"},
     "openai-responses": {"reasoning": {"effort": "high"}},
 }
-OF_HOSTS = (
-    {"reasoning": {"effort": "high"}},
-    {"reasoning": {"max_tokens": 16_000}},
-    {"thinking": {"type": "enabled", "budget_tokens": 16_000}},
-)
 STRUCTURED = {
     "anthropic": {"output_config": {"format": {"type": "json_schema", "schema": SCHEMA}}},
     "gemini": {
@@ -95,22 +90,6 @@ def test_a_setting_crosses(meaning: dict[str, dict[str, Any]], source: str, targ
     assert asked(rendered.payload) == meaning[target]
     assert [change for change in rendered.changes if change.code == "loss.setting"] == []
     assert cw.check(rendered.payload, target, model=MODELS[target]) == []
-
-
-@pytest.mark.parametrize("target", [name for name in MODELS if name != "openai-chat"])
-@pytest.mark.parametrize("given", OF_HOSTS, ids=str)
-def test_how_hosts_of_chat_ask_for_thinking(given: dict[str, Any], target: str) -> None:
-    rendered = cw.convert(body("openai-chat", **given), "openai-chat", target, model=MODELS[target])
-    assert asked(rendered.payload) == EFFORT[target]
-    assert [change for change in rendered.changes if change.code == "loss.setting"] == []
-    assert cw.check(rendered.payload, target, model=MODELS[target]) == []
-
-
-def test_thinking_that_is_off_has_no_budget() -> None:
-    off = {"type": "disabled", "budget_tokens": 1_000}
-    for thinking in (off, {"type": "enabled"}, {"type": "enabled", "budget_tokens": "many"}, "on"):
-        parsed = cw.parse(body("openai-chat", thinking=thinking), "openai-chat")
-        assert parsed.settings.thinking_budget is None
 
 
 @pytest.mark.parametrize("mode", ["AUTO", "ANY", "NONE", "VALIDATED"])
