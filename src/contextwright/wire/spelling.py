@@ -123,7 +123,7 @@ def unspell(value: Any, names: Names) -> Any:
     return spelled
 
 
-TOKEN = re.compile(r"\[\d+\]|\.?[^.\[]+")
+TOKEN = re.compile(r"\[(\d+)\]|\.?[^.\[]+|.", re.DOTALL)
 CAPITAL = re.compile(r"[A-Z]")
 
 
@@ -131,11 +131,12 @@ def as_spelled(path: str, payload: Any) -> str:
     """Return a path into a camelCase body in the spelling that the payload itself uses."""
     found: list[str] = []
     here = payload
-    for token in TOKEN.findall(path):
-        if token.startswith("["):
+    for match in TOKEN.finditer(path):
+        token = match[0]
+        if match[1]:
             if is_object(here):  # alone in place of a list
                 continue
-            place = int(token[1:-1])
+            place = int(match[1])
             here = here[place] if is_list(here) and place < len(here) else None
         elif is_object(here):
             key = token.removeprefix(".")

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 import contextwright as cw
 from contextwright.errors import ParseError
 from contextwright.wire.gemini.types import Request
-from contextwright.wire.spelling import snake_case
+from contextwright.wire.spelling import as_spelled, snake_case
 from profiles import FAULT, examples
 from samples.formats.gemini import NEW, OLD, answer, call, model, user, validate
 from strategies.messages import PNG
@@ -232,6 +232,7 @@ def test_paths_name_objects_as_they_stand() -> None:
         "T-type contents.parts.text",
         "G-toolname tools.function_declarations.name",
     ]
+    assert as_spelled("contents[0].r[ole..x", body) == "contents.r[ole..x"
 
 
 def test_what_is_read() -> None:
