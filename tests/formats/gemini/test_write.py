@@ -274,3 +274,20 @@ def test_a_model_that_does_not_think_loses_only_what_was_asked(
     body = {"model": "gpt-5", "messages": [{"role": "user", "content": "q"}], **asked}
     written = cw.convert(body, "openai-chat", "gemini", model="gemini-2.0-flash")
     assert [change.code for change in written.changes] == lost
+
+
+def test_results_of_parallel_calls_with_empty_ids_keep_their_names() -> None:
+    calls = [{"functionCall": {"name": name, "args": {}, "id": ""}} for name in "ab"]
+    results = [
+        {"functionResponse": {"name": name, "response": {"output": name}, "id": ""}}
+        for name in "ab"
+    ]
+    body = {
+        "contents": [
+            {"role": "user", "parts": [{"text": "Hi"}]},
+            {"role": "model", "parts": calls},
+            {"role": "user", "parts": results},
+        ]
+    }
+    rendered = cw.convert(body, "gemini", "gemini", model="gemini-2.5-flash")
+    assert (rendered.payload, rendered.changes) == (body, ())

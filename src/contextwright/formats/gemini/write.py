@@ -121,6 +121,8 @@ class Writer:
         if self.answers and self.contents[-1] is not self.answers:
             self.settle()
         position, name = self.calls.get(result.call_id, UNKNOWN)
+        if not result.call_id and result.name:
+            name = result.name  # parallel calls may all have an empty id
         if position < self.answered:
             self.in_order = False
         self.answered = position
