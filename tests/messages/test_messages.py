@@ -58,10 +58,14 @@ def test_arguments_are_json(value: object) -> None:
 
 def test_arguments_have_a_depth() -> None:
     deep: dict[str, object] = {}
-    for _ in range(100_000):
+    for _ in range(100):
         deep = {"a": deep}
-    with pytest.raises(cw.UsageError, match="nested too deeply"):
-        cw.ToolCall("f", deep)
+    assert cw.ToolCall("f", deep).arguments == deep
+    for levels in (1, 100_000):
+        for _ in range(levels):
+            deep = {"a": deep}
+        with pytest.raises(cw.UsageError, match="nested too deeply"):
+            cw.ToolCall("f", deep)
 
 
 @pytest.mark.parametrize(

@@ -183,7 +183,7 @@ class Log:
         if (Media in kinds or ToolResult in kinds) and (media := media_in(message)):
             self.media[index] = media + self.media_before(len(self.pictured))
             self.pictured.append(index)
-        if message.role == "user" and is_question(message):
+        if is_question(message):
             self.questions.append(index)
             if ToolResult not in kinds:
                 self.plain.append(index)

@@ -102,10 +102,10 @@ def finish_of(
     body: Object,
     candidate: Object,
     *,
-    calls: bool = False,
+    calls: bool,
+    whole: bool,
+    error: ReplyError | None,
     changes: Sequence[Change] = (),
-    whole: bool = True,
-    error: ReplyError | None = None,
 ) -> Finish:
     """Read how a reply ended from its fields and those of its candidate."""
     given, feedback = candidate.get("finishReason"), body.get("promptFeedback")

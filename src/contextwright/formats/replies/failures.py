@@ -61,8 +61,6 @@ NAMES: dict[ErrorKind, Names] = {
 STATUSES: dict[int, ErrorKind] = {
     **{names.status: kind for kind, names in NAMES.items()},
     408: "timeout",
-    409: "invalid",
-    422: "invalid",
     502: "server",
     503: "overloaded",
 }
