@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import suppress
-from functools import cached_property
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
@@ -15,12 +14,13 @@ from contextwright.errors import MissingExtra, ProviderError, in_one_line
 if TYPE_CHECKING:
     import ssl
 
-    from contextwright.providers.connections import Connection
-    from contextwright.providers.pool import Pool
+    import aiohttp
 
-__all__ = ["HttpClient", "HttpResponse", "require_http"]
+__all__ = ["HttpClient", "HttpResponse", "require_aiohttp"]
 
 CONNECT_SECONDS, READ_SECONDS = 10.0, 300.0
+ADDED = ("accept", "content-type", "user-agent")
+"""Headers that aiohttp would add where there are none."""
 CROSSING_SECONDS = 1.0
 """How soon the end of an idle connection shows. Later, the host may have been at work on the
 request, and sending it again could cost twice.
@@ -33,22 +33,11 @@ class HttpResponse:
     Its opener closes it; closing it before its end cancels the request.
     """
 
-    def __init__(self, connection: Connection, release: Callable[[Connection], None]) -> None:
-        self._connection: Connection | None = connection
-        self._release = release
-        self.status = connection.status
-        self.raw_headers = connection.headers
-        """As they were sent."""
-
-    @cached_property
-    def headers(self) -> Mapping[str, str]:
-        """By their names in lower case; several with one name are one list."""
-        found: dict[str, str] = {}
-        for raw_name, raw_value in self.raw_headers:
-            name = raw_name.decode("latin-1").lower()
-            value = raw_value.decode(errors="surrogateescape")
-            found[name] = f"{found[name]}, {value}" if name in found else value
-        return found
+    def __init__(self, response: aiohttp.ClientResponse) -> None:
+        self._response = response
+        self.status = response.status
+        self.headers: Mapping[str, str] = response.headers
+        end_with_connection(response)
 
     async def chunks(self) -> AsyncGenerator[bytes, None]:
         """Yield the bytes as they arrive, including all that came before a broken connection.
@@ -58,36 +47,38 @@ class HttpResponse:
         Raises:
             ProviderError: the connection broke; the bytes before are yielded first.
         """
+        client = require_aiohttp()
+        content = self._response.content
         try:
-            while self._connection is not None and (piece := await self._connection.read()):
+            async for piece in content.iter_any():
                 yield piece
-        except OSError as error:
+        except (client.ClientError, TimeoutError, OSError) as error:
+            # aiohttp raises before it returns buffered bytes, and has no public way to get them.
+            rest = content._read_nowait(-1)  # pyright: ignore[reportPrivateUsage]
+            if rest:
+                yield rest
             raise broken_off(error) from None
-        self.close()
 
     async def read(self, limit: int) -> bytes:
         """Return the first bytes of the body; fewer if the connection breaks."""
-        found = b""
-        with suppress(OSError):
-            while len(found) < limit and self._connection is not None:
-                piece = await self._connection.read()
-                if not piece:
-                    break
-                found += piece
-        return found[:limit]
+        client = require_aiohttp()
+        try:
+            return await self._response.content.read(limit)
+        except (client.ClientError, TimeoutError, OSError):
+            return b""
 
     async def drain(self, seconds: float) -> None:
         """Wait a moment for the end of the body, because only then the connection is used again."""
-        with suppress(OSError):
+        client = require_aiohttp()
+        content = self._response.content
+        with suppress(client.ClientError, TimeoutError, OSError):
             async with asyncio.timeout(seconds):
-                while self._connection is not None and await self._connection.read():
-                    pass
+                while not content.at_eof():
+                    await content.readany()
 
     def close(self) -> None:
-        """Let go of the connection: it is used again if the answer came to its end."""
-        if self._connection is not None:
-            self._release(self._connection)
-            self._connection = None
+        """Close the connection."""
+        self._response.close()
 
 
 class HttpClient:
@@ -95,7 +86,8 @@ class HttpClient:
 
     Redirects are not followed, because they would send a key to another host. Cookies are not kept,
     because a host's answer to one client must not reach another. Proxies come from the environment.
-    A request has the headers that it is given, `host` and `content-length`.
+    Without `decompress` the bytes are passed on as on the wire, and a request gets no `accept`,
+    `content-type` or `user-agent` but its own.
     """
 
     def __init__(
@@ -104,10 +96,13 @@ class HttpClient:
         connect_timeout: float = CONNECT_SECONDS,
         read_timeout: float = READ_SECONDS,
         ssl_context: ssl.SSLContext | None = None,
+        decompress: bool = True,
     ) -> None:
         self.timeouts = (connect_timeout, read_timeout)
         self.ssl_context = ssl_context
-        self._pools: dict[tuple[str, str], Pool] = {}
+        self.decompress = decompress
+        self._session: aiohttp.ClientSession | None = None
+        self._proxies: dict[tuple[str, str], str | None] = {}
 
     async def open(
         self,
@@ -125,41 +120,64 @@ class HttpClient:
         Raises:
             ProviderError: the host cannot be reached, of the kind `connection`.
         """
-        try:
-            pool = self._pool_for(url)
-            head = pool.head_of(method, url, headers, body)
-            while True:
-                connection = pool.idle()
-                reused = monotonic() if connection else None
-                if connection is None:
-                    async with asyncio.timeout(self.timeouts[0]):
-                        connection = await pool.connect()
-                try:
-                    await connection.ask(head, body or b"", bodiless=method == "HEAD")
-                except ConnectionResetError:
-                    crossed = reused is not None and monotonic() - reused <= CROSSING_SECONDS
-                    if not (crossed and connection.silent):
-                        raise
-                except BaseException:
-                    connection.abort()
-                    raise
-                else:
-                    return HttpResponse(connection, pool.release)
-        except (OSError, UnicodeError) as error:
-            raise broken(error) from None
+        client = require_aiohttp()
+        from contextwright.providers.connections import REUSED
 
-    def _pool_for(self, url: str) -> Pool:
-        """Return the connections to the host of a URL."""
+        if self._session is None:
+            self._session = self._new_session()
+        while True:
+            try:
+                response = await self._session.request(
+                    method,
+                    url,
+                    data=body,
+                    headers=headers,
+                    allow_redirects=False,
+                    ssl=self.ssl_context or True,
+                    proxy=self._proxy_for(url),
+                )
+            except (client.ServerDisconnectedError, client.ClientOSError) as error:
+                reused = REUSED.get()
+                if reused is None or monotonic() - reused > CROSSING_SECONDS:
+                    raise broken(error) from None
+            except (client.ClientError, TimeoutError, OSError) as error:
+                raise broken(error) from None
+            else:
+                return HttpResponse(response)
+
+    def _new_session(self) -> aiohttp.ClientSession:
+        client = require_aiohttp()
+        from contextwright.providers.connections import Connections
+
+        connect, read = self.timeouts
+        return client.ClientSession(
+            # How many requests run at once is decided by those who send them.
+            connector=Connections(limit=0),
+            timeout=client.ClientTimeout(total=None, sock_connect=connect, sock_read=read),
+            auto_decompress=self.decompress,
+            cookie_jar=client.DummyCookieJar(),
+            skip_auto_headers=() if self.decompress else ADDED,
+        )
+
+    def _proxy_for(self, url: str) -> str | None:
+        """Return the proxy that the environment names for a host, looked up once.
+
+        aiohttp would ask for it, and for passwords in `.netrc`, in a thread at every request.
+        """
+        from urllib.request import getproxies, proxy_bypass
+
         parts = urlsplit(url)
         key = (parts.scheme, parts.netloc)
-        if key not in self._pools:
-            self._pools[key] = require_http().pool_for(parts, self.timeouts[1], self.ssl_context)
-        return self._pools[key]
+        if key not in self._proxies:
+            bypassed = proxy_bypass(parts.hostname or "")
+            self._proxies[key] = None if bypassed else getproxies().get(parts.scheme)
+        return self._proxies[key]
 
     async def close(self) -> None:
         """Close all connections."""
-        for pool in self._pools.values():
-            pool.close()
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
 
     async def __aenter__(self) -> Self:
         return self
@@ -168,12 +186,31 @@ class HttpClient:
         await self.close()
 
 
+def end_with_connection(response: aiohttp.ClientResponse) -> None:
+    """Break a body off when its connection is lost.
+
+    aiohttp does so itself, except after a malformed chunk: its reader would wait forever.
+    """
+    client, content, connection = require_aiohttp(), response.content, response.connection
+    protocol = None if connection is None else connection.protocol
+    closed = None if protocol is None else protocol.closed
+    if closed is None:
+        return  # all of it is here
+
+    def end(_: object) -> None:
+        if not content.is_eof() and content.exception() is None:
+            content.set_exception(client.ClientPayloadError("the connection was lost"))
+
+    def forget() -> None:
+        closed.remove_done_callback(end)
+
+    closed.add_done_callback(end)
+    content.on_eof(forget)
+
+
 def broken(error: Exception) -> ProviderError:
     """Return the error for a connection that failed or broke."""
-    if isinstance(error, TimeoutError):
-        return ProviderError("the host does not answer", kind="connection")
-    own = isinstance(error, OSError) and error.errno is None
-    return ProviderError(str(error) if own else in_one_line(error), kind="connection")
+    return ProviderError(in_one_line(error), kind="connection")
 
 
 def broken_off(error: Exception) -> ProviderError:
@@ -183,10 +220,10 @@ def broken_off(error: Exception) -> ProviderError:
     return ProviderError(f"the answer broke off: {reason}", kind="connection")
 
 
-def require_http() -> Any:
-    """Import what connections need on first use; it takes a while."""
+def require_aiohttp() -> Any:
+    """Import the HTTP client on first use."""
     try:
-        from contextwright.providers import pool
+        import aiohttp
     except ImportError as error:
         raise MissingExtra("asking a provider", "ask") from error
-    return pool
+    return aiohttp

@@ -39,7 +39,6 @@ __all__ = ["Provider", "connect", "connect_sync"]
 MAX_ERROR_BYTES = 65_536
 LINGER_SECONDS = 0.5
 """How long the end of a body may take after the last event of a stream."""
-PLAIN = {"accept-encoding": "identity", "user-agent": "contextwright"}
 HIDDEN = "…".encode()
 """Replaces the key where a provider repeated it."""
 
@@ -146,7 +145,7 @@ class Provider(BatchProvider):
         self, body: bytes, model: str, headers: Mapping[str, str]
     ) -> HttpResponse | ReplyError:
         """Try once: return the response as it begins to arrive, or the error."""
-        headers = {**PLAIN, **headers_for(self.host, self._key), **headers}
+        headers = {**headers_for(self.host, self._key), **headers}
         try:
             response = await self.client.open(url_for(self.host, model), headers, body)
         except ProviderError as error:

@@ -25,7 +25,7 @@ from contextwright.formats.replies.failures import write_error
 from contextwright.formats.replies.reply import gather_partial
 from contextwright.messages.changes import Change
 from contextwright.providers.base import AnyProvider
-from contextwright.providers.http import HttpClient, require_http
+from contextwright.providers.http import HttpClient, require_aiohttp
 from contextwright.providers.offline import Echo
 from contextwright.providers.provider import Provider
 from contextwright.providers.retries import Retries
@@ -180,7 +180,7 @@ class Gateway:
     ) -> None:
         self.settings = settings
         self.keys = Keys(token, exposed, environment)
-        self.client = HttpClient(read_timeout=UPSTREAM_SECONDS)
+        self.client = HttpClient(decompress=False, read_timeout=UPSTREAM_SECONDS)
         self.readings = Readings()
         self.providers: dict[tuple[Route, str], AnyProvider] = {}
         self.recipes: dict[str, Recipe] = {}
@@ -199,7 +199,7 @@ class Gateway:
         if self.recorder is not None:
             self.recorder.start()
         # It takes a while to import: the first request shall not wait for it.
-        warming = asyncio.create_task(asyncio.to_thread(lambda: require_http().verified()))
+        warming = asyncio.create_task(asyncio.to_thread(require_aiohttp))
         yield
         await warming
         if self.recorder is not None:

@@ -49,8 +49,7 @@ async def relay(call: Call, host: Host, client: HttpClient, key: str | None) -> 
         reason = f"{host.name}: HTTP status {upstream.status}"
         raise ProviderError(reason, kind="server", status=upstream.status)
     dropped = of_connection(upstream.headers)
-    named_here = [(name.lower(), value) for name, value in upstream.raw_headers]
-    kept = [pair for pair in named_here if pair[0].decode("latin-1") not in dropped]
+    kept = [pair for pair in upstream.headers.items() if pair[0].lower() not in dropped]
     answer = StreamedAnswer(chunks(upstream, host), upstream.status, kept)
     answer.held.callback(upstream.close)
     if call.changes:

@@ -209,8 +209,7 @@ async def answer(
         frames = written(whole, call, id, note)
         kind, chunks = ("application/json", as_list) if call.wants_list else (EVENTS, as_events)
         headers["content-type"] = f"{kind}; charset=utf-8"
-        pairs = [(name.encode(), value.encode()) for name, value in headers.items()]
-        streamed = StreamedAnswer(chunks(frames), headers=pairs)
+        streamed = StreamedAnswer(chunks(frames), headers=headers.items())
         streamed.held.push_async_callback(batches.aclose)
         return streamed
     seen = [event async for batch in whole for event in batch]

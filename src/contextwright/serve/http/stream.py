@@ -50,10 +50,14 @@ class StreamedAnswer(Response):
         self,
         chunks: AsyncGenerator[bytes, None],
         status: int = 200,
-        headers: Iterable[tuple[bytes, bytes]] = (),
+        headers: Iterable[tuple[str, str]] = (),
     ) -> None:
         super().__init__(None, status)
-        self.raw_headers = list(headers)
+        # aiohttp reads headers in this way: bytes that are not UTF-8 become surrogates.
+        self.raw_headers = [
+            (name.lower().encode(), value.encode(errors="surrogateescape"))
+            for name, value in headers
+        ]
         self.chunks = chunks
         self.held = AsyncExitStack()
 
