@@ -285,6 +285,7 @@ def test_a_long_piece_is_refused_before_it_is_held() -> None:
     assert stream.given < 32 * 2**20
 
 
+@pytest.mark.slow
 def test_hostile_nesting_takes_linear_time() -> None:
     data = b"[" * 2_000_000
     with pytest.raises(ParseError):

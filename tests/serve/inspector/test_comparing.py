@@ -49,6 +49,7 @@ def test_any_two_requests_stand_side_by_side(inspector: Inspector, kind: str, va
     expect(told).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_a_click_with_shift_compares_two_moments(inspector: Inspector) -> None:
     page = inspector.flight(ID, model=MODEL, budget=BUDGET)
     page.locator("canvas.seen").click(modifiers=["Shift"], position={"x": 4, "y": 4})

@@ -101,6 +101,7 @@ def test_lists_go_by_keys(inspector: Inspector) -> None:
     expect(page.locator("a.row").first).to_be_focused()
 
 
+@pytest.mark.slow
 def test_nothing_moves_while_the_page_comes(browser: Browser, client: Client) -> None:
     with browser.new_context(viewport={"width": 1280, "height": 900}) as context:
         page = patient(context.new_page())
@@ -125,6 +126,7 @@ def test_dark_is_dark_before_the_script_comes(browser: Browser, client: Client) 
         assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(19, 21, 25)"
 
 
+@pytest.mark.slow
 def test_those_who_listen_hear_one_sentence(inspector: Inspector) -> None:
     page = inspector.flight(ID, model=MODEL, budget=BUDGET)
     page.keyboard.press("Home")
@@ -136,6 +138,7 @@ def test_those_who_listen_hear_one_sentence(inspector: Inspector) -> None:
     expect(page.get_by_role("columnheader", name="Break")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_what_somebody_types_stays(inspector: Inspector) -> None:
     page = inspector.open("recall")
     page.get_by_label("Question").fill("Which")

@@ -87,6 +87,7 @@ def test_keys(inspector: Inspector) -> None:
     expect(page.get_by_label("Search messages")).to_have_value("question b")
 
 
+@pytest.mark.slow
 def test_two_moments_side_by_side(inspector: Inspector) -> None:
     page = inspector.flight(ID, model=MODEL, budget=BUDGET, at=41)
     page.keyboard.press("c")
@@ -98,6 +99,7 @@ def test_two_moments_side_by_side(inspector: Inspector) -> None:
         expect(told).to_contain_text(comparison.cause)
 
 
+@pytest.mark.slow
 def test_another_recipe_beside_it(inspector: Inspector) -> None:
     page = inspector.flight(ID, model=MODEL, budget=BUDGET)
     page.get_by_role("combobox", name="Compare").select_option("recipe")
@@ -238,6 +240,7 @@ def test_dark_stays_dark(inspector: Inspector) -> None:
     assert page.evaluate("document.documentElement.dataset.theme") == chosen
 
 
+@pytest.mark.slow
 def test_only_the_documented_api_is_used(inspector: Inspector) -> None:
     asked: set[str] = set()
     page = inspector.page

@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 import contextwright as cw
@@ -104,6 +105,7 @@ def test_the_break_stands_between_the_messages(inspector: Inspector) -> None:
     expect(page.locator(".reading .same")).to_contain_text("same up to here")
 
 
+@pytest.mark.slow
 def test_new_messages_do_not_move_the_old_ones(inspector: Inspector) -> None:
     store = inspector.client.store
     filled(store, "growing", rounds=12)
