@@ -248,7 +248,7 @@ WORDS_OF = ("user", "system", "developer")
 
 
 def as_parts(turn: Block, field: str, roles: Sequence[str] = WORDS_OF) -> None:
-    """Turn a plain string of a user or system message into a list of one part."""
+    """Turn a plain string of a message of one of these roles into a list of one part."""
     content = turn.get("content")
     if content and isinstance(content, str) and turn.get("role") in roles:
         turn["content"] = [

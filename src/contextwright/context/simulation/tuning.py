@@ -40,7 +40,7 @@ class Candidate(Struct, frozen=True):
     @property
     def fields(self) -> dict[str, Any]:
         """The window as a table of a recipe file; its step is there even if it is the default."""
-        step = {"step": self.window.step} if isinstance(self.window, Stepped) else {}
+        step = {"step": self.window.unused} if self.window.unused else {}
         return msgspec.to_builtins(self.window) | step
 
     def toml(self) -> str:
