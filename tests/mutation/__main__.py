@@ -209,6 +209,8 @@ def failure(arguments: list[str], folder: str, choice: Choice) -> str:
         output.seek(0)
         lines = output.read().decode(errors="replace").splitlines()
     if code == pytest.ExitCode.USAGE_ERROR:
+        if any(line.startswith("ImportError while loading conftest") for line in lines):
+            return "tests/conftest.py"  # which imports the package first
         raise SystemExit("\n".join(lines))
     if code in (0, pytest.ExitCode.NO_TESTS_COLLECTED):  # there are none without a server
         return ""
