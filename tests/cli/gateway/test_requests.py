@@ -144,7 +144,21 @@ def test_a_program_is_recorded(own_store: None, cw: Run) -> None:
     assert "cache     never broken" in outcome.err
     (listed,) = json.loads(cw("requests", "--json").out)
     assert (listed["model"], listed["mode"]) == ("echo", "translated")
-    assert "/no/such/program: No such file" in only_line(cw("record", "--", "/no/such/program").err)
+
+
+def test_a_program_that_cannot_start_ends_as_in_a_shell(
+    own_store: None, cw: Run, tmp_path: Path
+) -> None:
+    text = tmp_path / "text"
+    text.write_text("words")
+    expected = {
+        "nosuchprogram": (127, "cw: nosuchprogram: command not found"),
+        f"{tmp_path}/none": (127, f"cw: {tmp_path}/none: No such file or directory"),
+        str(text): (126, f"cw: {text}: Permission denied"),
+        str(tmp_path): (126, f"cw: {tmp_path}: Permission denied"),
+    }
+    outcomes = {program: cw("record", "--", program) for program in expected}
+    assert expected == {name: (one.code, only_line(one.err)) for name, one in outcomes.items()}
 
 
 def test_signals_reach_the_program(own_store: None, tmp_path: Path) -> None:

@@ -21,10 +21,10 @@ from msgspec import Struct
 
 from contextwright.cli.gateway.requests import share
 from contextwright.cli.options import Argument, Option, StoreOptions
-from contextwright.cli.output import note, table
+from contextwright.cli.output import complain, note, table
 from contextwright.cli.stores import opened
 from contextwright.context.explain import money
-from contextwright.errors import MissingExtra, UsageError
+from contextwright.errors import MissingExtra
 from contextwright.store.requests import RecordedRequest
 from contextwright.store.rows.recorded import requests
 from contextwright.store.store import Store
@@ -35,6 +35,9 @@ FORWARDED = ("SIGINT", "SIGQUIT", "SIGTERM", "SIGHUP")
 """Signals that are passed on to the program."""
 FROM_KEYS = ("SIGINT", "SIGQUIT")
 """Signals that a terminal sends to the program too."""
+
+NOT_EXECUTABLE, NOT_FOUND = 126, 127
+"""The exit codes of shells for a program that cannot be started."""
 
 
 def record(
@@ -58,7 +61,8 @@ def record(
     Code, Codex, Gemini CLI, opencode, pi, Qwen Code, aider, mini-swe-agent, gptme, llm, shell-gpt
     and the providers' SDKs know.
     Requests go on to their provider byte for byte, with the program's own key. When the program
-    ends, a table on standard error tells what it used; the exit code is the program's.
+    ends, a table on standard error tells what it used; the exit code is the program's, or 127 if
+    there is no such program, and 126 if it cannot be started.
     `cw requests` lists the requests.
 
     \b
@@ -76,7 +80,10 @@ def record(
         newest = store.requests(limit=1)
         with private_gateway(settings, store) as address:
             prepared = launch(command, address, os.environ, Path(folder))
-            code = run(prepared.command, prepared.environment)
+            try:
+                code = run(prepared.command, prepared.environment)
+            except OSError as error:
+                return not_started(command[0], error)
         after = newest[0].number if newest else 0
         made = store.engine.read(
             lambda one: requests.of_process(one, store.tenant, process_name(), after)
@@ -111,15 +118,24 @@ def private_gateway(settings: Any, store: Store) -> Generator[str]:
 
 
 def run(command: Sequence[str], environment: dict[str, str]) -> int:
-    """Run a program in this terminal, and return its exit code."""
+    """Run a program in this terminal, and return its exit code.
+
+    Raises:
+        OSError: it cannot be started.
+    """
     with handed_on() as running:
-        try:
-            program = subprocess.Popen(command, env=environment)
-        except OSError as error:
-            raise UsageError(f"{command[0]}: {error.strerror}") from error
+        program = subprocess.Popen(command, env=environment)
         running.append(program)
         code = program.wait()
     return 128 - code if code < 0 else code
+
+
+def not_started(program: str, error: OSError) -> int:
+    """Say why a program does not run, and return the exit code that shells have for it."""
+    is_missing = isinstance(error, FileNotFoundError)
+    is_name = os.path.basename(program) == program
+    complain(f"{program}: {'command not found' if is_missing and is_name else error.strerror}")
+    return NOT_FOUND if is_missing else NOT_EXECUTABLE
 
 
 @contextmanager
