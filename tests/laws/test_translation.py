@@ -233,6 +233,7 @@ def settings_arrive(conversation: cw.Conversation, rendered: cw.Rendered, target
     asked, made = conversation.settings, cw.parse(rendered.payload, target).settings
     named = {change.path.partition(".")[0] for change in rendered.changes}
     lost = [change for change in rendered.changes if change.code == "loss.setting"]
+    hosted = target == "openai-chat" and not rendered.payload["model"].startswith("gpt")
     for name in asked.__struct_fields__:
         wanted, got = getattr(asked, name), getattr(made, name)
         if name == "effort":
@@ -247,7 +248,7 @@ def settings_arrive(conversation: cw.Conversation, rendered: cw.Rendered, target
             wanted, got = wanted.mode, got and got.mode
         if any(change.path == name for change in lost):
             assert got != wanted or not got, (name, got)
-        if wanted in (None, (), {}) or wanted == got or is_idle(name, wanted, conversation):
+        if wanted in (None, (), {}) or wanted == got or is_idle(name, wanted, conversation, hosted):
             continue
         assert named & {name, *OTHER_NAMES.get(name, ())}, (name, wanted, got)
 
@@ -261,12 +262,12 @@ OTHER_NAMES = {
 """What a change calls a setting that was translated first, and refused then."""
 
 
-def is_idle(name: str, value: Any, conversation: cw.Conversation) -> bool:
+def is_idle(name: str, value: Any, conversation: cw.Conversation, hosted: bool) -> bool:
     """Whether a setting asks for nothing, or for what lies elsewhere."""
     if name in ("stream", "thinking_budget") or value in SAYS_NOTHING.get(name, ()):
         return True  # said by the address; told as effort
-    if name == "show_thinking":
-        return not value or effort_of(conversation.settings) == "none"
+    if name == "show_thinking":  # hosts of chat show it unasked
+        return not value or hosted or effort_of(conversation.settings) == "none"
     choice = conversation.settings.tool_choice
     idle = not conversation.tools or (choice is not None and choice.mode == "none")
     return name == "parallel_calls" and idle

@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from contextwright.formats.hosts import FREE, HOSTS, known_effort
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation, Effort, Settings, ToolChoice
 from contextwright.messages.message import Tool
@@ -120,14 +121,6 @@ ALSO_READ = {
     "gemini": ("generationConfig.responseSchema",),
 }
 """Other spellings of the same settings, and fields that only support one of them."""
-OF_HOSTS = {
-    "openai-chat": {
-        "reasoning.effort": "effort",  # OpenRouter
-        "reasoning.max_tokens": "thinking_budget",
-        "thinking": "thinking_budget",  # Anthropic, LiteLLM
-    },
-}
-"""Spellings that some hosts of a format read, with the setting that they mean."""
 PLAIN: dict[str, Any] = {
     "max_tokens": int,
     "temperature": float,
@@ -182,7 +175,17 @@ SAYS_NOTHING_THERE: dict[str, tuple[Any, ...]] = {
     "truncation": ("disabled",),
 }
 """Values of fields that ask for what every API does anyway."""
-NESTED = ("generationConfig", "toolConfig", "reasoning", "text", "output_config")
+NESTED = (
+    "generationConfig",
+    "toolConfig",
+    "reasoning",
+    "text",
+    "output_config",
+    "chat_template_kwargs",
+    "extra_body",
+    "extra_body.google",
+    "extra_body.google.thinking_config",
+)
 """Objects of a body whose fields are separate settings."""
 
 BUDGETS: dict[Effort, int] = {
@@ -195,8 +198,6 @@ BUDGETS: dict[Effort, int] = {
     "max": 65_536,
 }
 """The thinking budget in tokens for each effort."""
-FREE = -1
-"""The budget that lets the model decide."""
 
 
 def effort_of(settings: Settings) -> Effort | None:
@@ -212,31 +213,28 @@ def effort_of(settings: Settings) -> Effort | None:
     return "max"
 
 
-def known_effort(value: Any) -> Effort | None:
-    """Return the value if it is a known effort."""
-    return value if isinstance(value, str) and value in BUDGETS else None
-
-
-def fields_of(body: Object) -> Iterator[tuple[str, Any]]:
+def fields_of(body: Object, parent: str = "") -> Iterator[tuple[str, Any]]:
     """Yield the fields of a body with their paths; nested settings one by one."""
     for field, value in body.items():
-        if field in NESTED and is_object(value):
-            yield from ((f"{field}.{name}", value[name]) for name in value)
+        path = f"{parent}{field}"
+        if path in NESTED and is_object(value):
+            yield from fields_of(value, f"{path}.")
         else:
-            yield field, value
+            yield path, value
 
 
 def is_carried(format: str, path: str, value: Any, settings: Settings) -> bool:
     """Whether `Settings` carries a field of a body, with this value, to other APIs."""
     if path in ALSO_READ.get(format, ()) or value in SAYS_NOTHING_THERE.get(path, ()):
         return True
+    if format == "openai-chat" and path in HOSTS:
+        return HOSTS[path](value) != {}
     if path == "toolConfig.functionCallingConfig" and is_object(value):
         # Only Gemini has a mode that holds calls to their schemas.
         return settings.tool_choice is not None and value.get("mode") != "VALIDATED"
     if path == "metadata" and format == "anthropic":
         return settings.user is not None  # its only field
     names = [name for name, place in TABLES.get(format, {}).items() if place == path]
-    names += [name for place, name in OF_HOSTS.get(format, {}).items() if place == path]
     return any(getattr(settings, name) not in (None, (), {}) for name in names)
 
 
@@ -293,10 +291,11 @@ def known_choice(conversation: Conversation, changes: list[Change]) -> ToolChoic
     if not lost:
         return choice
     reason = f"no function {', '.join(sorted(map(repr, lost)))} is defined"
-    changes.append(Change("loss.setting", "tool_choice", reason))
     allowed = tuple(name for name in choice.allowed if name in names)
     if choice.name in lost or not allowed:
+        changes.append(Change("loss.setting", "tool_choice", reason))
         return None
+    changes.append(Change("loss.setting", "tool_choice.allowed", reason))
     return ToolChoice(choice.mode, choice.name, allowed)
 
 

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 import contextwright as cw
+from contextwright.messages.conversation import Settings
 
 EFFORT = {
     "anthropic": {"thinking": {"type": "adaptive"}, "output_config": {"effort": "high"}},
@@ -31,6 +32,11 @@ def body(**settings: Any) -> dict[str, Any]:
         {"reasoning": {"max_tokens": 16_000}},
         {"thinking": {"type": "enabled", "budget_tokens": 16_000}},
         {"reasoning_effort": "high", "reasoning": {"effort": "low"}},
+        {"thinking": {"type": "enabled"}, "reasoning_effort": "high"},
+        {"enable_thinking": True, "thinking_budget": 16_000},
+        {"think": "high"},
+        {"extra_body": {"google": {"thinking_config": {"thinking_level": "HIGH"}}}},
+        {"extra_body": {"google": {"thinking_config": {"thinking_budget": 16_000}}}},
     ],
     ids=str,
 )
@@ -43,15 +49,107 @@ def test_it_crosses(given: dict[str, Any], target: str) -> None:
     assert back.payload == body(**given)
 
 
+OFF, FREE = Settings(effort="none"), Settings(thinking_budget=-1)
+
+
 @pytest.mark.parametrize(
-    "given",
+    ("given", "read"),
     [
-        {"type": "disabled", "budget_tokens": 1_000},
-        {"type": "enabled"},
-        {"type": "enabled", "budget_tokens": "many"},
-        "on",
+        ({"thinking": {"type": "enabled", "budget_tokens": 500}}, Settings(thinking_budget=500)),
+        ({"thinking": {"type": "enabled", "budget_tokens": "many"}}, Settings()),
+        ({"thinking": "on"}, Settings()),
+        ({"thinking": {"type": "enabled"}}, FREE),
+        ({"thinking": {"type": "adaptive"}}, FREE),
+        ({"reasoning": {"enabled": True}}, FREE),
+        ({"enable_thinking": True}, FREE),
+        ({"chat_template_kwargs": {"enable_thinking": True}}, FREE),
+        ({"chat_template_kwargs": {"thinking": True}}, FREE),
+        ({"think": True}, FREE),
+        ({"think": 1}, Settings()),
+        ({"thinking": {"type": "disabled", "budget_tokens": 1_000}}, OFF),
+        ({"thinking": {"type": "disabled"}, "reasoning_effort": "high"}, OFF),
+        ({"reasoning": {"enabled": False, "effort": "high"}}, OFF),
+        ({"reasoning": {"effort": "high", "max_tokens": "many"}}, Settings(effort="high")),
+        ({"enable_thinking": False, "thinking_budget": 500}, OFF),
+        ({"chat_template_kwargs": {"enable_thinking": False}}, OFF),
+        ({"reasoning": {"exclude": True}}, Settings(show_thinking=False)),
+        ({"reasoning": {"exclude": "yes"}}, Settings()),
+        ({"include_reasoning": True}, Settings(show_thinking=True)),
+        ({"include_reasoning": "yes"}, Settings()),
+        (
+            {"extra_body": {"google": {"thinking_config": {"include_thoughts": True}}}},
+            Settings(show_thinking=True),
+        ),
+        ({"top_k": 20, "random_seed": 7}, Settings(top_k=20, seed=7)),
+        ({"random_seed": 7, "seed": 8}, Settings(seed=8)),
     ],
     ids=str,
 )
-def test_what_names_no_budget(given: Any) -> None:
-    assert cw.parse(body(thinking=given), "openai-chat").settings.thinking_budget is None
+def test_what_hosts_ask_for(given: dict[str, Any], read: Settings) -> None:
+    assert cw.parse(body(**given), "openai-chat").settings == read
+
+
+@pytest.mark.parametrize(
+    ("given", "lost"),
+    [
+        ({"reasoning": {"enabled": "yes"}}, ["reasoning.enabled"]),
+        ({"reasoning": {"effort": "ultra", "exclude": True}}, ["reasoning.effort"]),
+        ({"chat_template_kwargs": {"thinking": True, "tone": "x"}}, ["chat_template_kwargs.tone"]),
+        ({"extra_body": {"google": {"cached_content": "c"}}}, ["extra_body.google.cached_content"]),
+        ({"thinking": "on", "reasoning_effort": "high"}, ["thinking"]),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize(("target", "model"), [*MODELS.items(), ("openai-chat", "gpt-5.6-sol")])
+def test_what_nobody_else_reads_is_lost(
+    given: dict[str, Any], lost: list[str], target: str, model: str
+) -> None:
+    made = cw.convert(body(**given), "openai-chat", target, model=model)
+    assert [change.path for change in made.changes if change.code.startswith("loss.")] == lost
+
+
+@pytest.mark.parametrize(
+    ("given", "written"),
+    [
+        ({"reasoning": {"effort": "high"}}, {"reasoning_effort": "high"}),
+        ({"reasoning": {"max_tokens": 16_000}}, {"reasoning_effort": "high"}),
+        (
+            {"reasoning": {"effort": "low"}, "reasoning_effort": "high"},
+            {"reasoning_effort": "high"},
+        ),
+        ({"thinking": {"type": "disabled"}}, {"reasoning_effort": "none"}),
+        ({"thinking": {"type": "enabled"}}, {}),
+    ],
+    ids=str,
+)
+def test_openai_hears_it_in_its_own_words(given: dict[str, Any], written: Any) -> None:
+    made = cw.convert(body(**given), "openai-chat", "openai-chat", model="gpt-5.6-sol")
+    assert made.payload == {"model": "gpt-5.6-sol", "messages": body()["messages"], **written}
+    assert {(change.code, change.reason) for change in made.changes} == {
+        ("repair.setting", "openai says reasoning_effort")
+    }
+
+
+def test_openai_shows_no_thinking() -> None:
+    made = cw.convert(
+        body(include_reasoning=True), "openai-chat", "openai-chat", model="gpt-5.6-sol"
+    )
+    lost = [str(change) for change in made.changes if change.code.startswith("loss.")]
+    assert lost == ["loss.setting show_thinking: openai-chat shows no thinking"]
+
+
+@pytest.mark.parametrize(
+    ("model", "written", "said"),
+    [
+        ("anthropic/claude-opus-4.6", {"reasoning_effort": "medium"}, ["thinking_budget"]),
+        ("deepseek-chat", {}, []),  # decides without being asked
+    ],
+)
+def test_claude_behind_a_router_is_asked_to_think(
+    model: str, written: dict[str, Any], said: list[str]
+) -> None:
+    thinking = {"type": "adaptive", "display": "summarized"}
+    given = {**body(), "model": "claude-opus-4-6", "max_tokens": 100, "thinking": thinking}
+    made = cw.convert(given, "anthropic", "openai-chat", model=model)
+    assert {key: made.payload[key] for key in made.payload if "reason" in key} == written
+    assert [change.path for change in made.changes] == said

@@ -44,6 +44,30 @@ CHAT_SETTINGS: dict[str, Any] = {
     ),
     "tool_choice": ("auto", "none", "required", lambda pen: chat_choice(pen)),
 }
+HOSTS_SETTINGS: dict[str, Any] = {
+    "reasoning": (
+        {"effort": "high"},
+        {"max_tokens": 2_000},
+        {"effort": "low", "exclude": True},
+        {"enabled": True},
+        {"enabled": False},
+        {"effort": "none"},
+    ),
+    "thinking": (
+        {"type": "enabled", "budget_tokens": 4_000},
+        {"type": "enabled"},
+        {"type": "disabled"},
+        {"type": "adaptive"},
+    ),
+    "top_k": (20,),
+    "min_p": (0.05,),
+    "repetition_penalty": (1.1,),
+    "provider": (lambda pen: {"order": [pen.words("Host")]},),
+    "transforms": ([], ["middle-out"]),
+    "usage": ({"include": True},),
+}
+"""What hosts other than OpenAI take besides."""
+MARKS = ({"type": "ephemeral"}, {"type": "ephemeral", "ttl": "1h"})
 
 
 def chat_choice(pen: Pen) -> Any:
@@ -56,16 +80,42 @@ def chat_choice(pen: Pen) -> Any:
 
 
 def chat_body(pen: Pen) -> Body:
+    model = pen.one(*MODELS["openai-chat"])
+    pen.hosted = not model.startswith("gpt")
     messages: list[Body] = []
     tools = [chat_tool(pen) for _ in range(pen.one(0, 0, 1, 2, 3))]
     if pen.chance(2):
-        messages.append({"role": pen.one("system", "developer"), "content": pen.words("System")})
+        messages.append({"role": pen.one("system", "developer"), "content": chat_system(pen)})
     for _ in range(pen.one(1, 1, 2, 3)):
         messages.extend(chat_turn(pen))
-    body: Body = {"model": pen.one(*MODELS["openai-chat"]), "messages": pen.later(messages)}
+    body: Body = {"model": model, "messages": pen.later(messages)}
     if tools:
         body["tools"] = tools
-    return {**body, **pen.some(CHAT_SETTINGS), **pen.extra()}
+    hosts = pen.some(HOSTS_SETTINGS, most=2) if pen.hosted else {}
+    return {**body, **pen.some(CHAT_SETTINGS), **hosts, **pen.extra()}
+
+
+def chat_mark(pen: Pen) -> Body:
+    """A cache breakpoint as routers hand it on to Claude."""
+    return {"cache_control": pen.one(*MARKS)} if pen.hosted and pen.chance(4) else {}
+
+
+def chat_system(pen: Pen) -> Any:
+    if not pen.hosted:
+        return pen.words("System")
+    return [{"type": "text", "text": pen.words("System"), **chat_mark(pen)}]
+
+
+def chat_thoughts(pen: Pen) -> Body:
+    """The thinking of a message, as other hosts than OpenAI give it back."""
+    if not pen.hosted or pen.chance(2):
+        return {}
+    details = [{"type": "reasoning.text", "text": pen.words("Hm"), "signature": "c2ln", "index": 0}]
+    return pen.one(
+        {"reasoning_content": pen.words("Hm")},
+        {"reasoning": pen.words("Hm")},
+        {"reasoning": pen.words("Hm"), "reasoning_details": details},
+    )
 
 
 def chat_tool(pen: Pen) -> Body:
@@ -76,14 +126,14 @@ def chat_tool(pen: Pen) -> Body:
         if pen.chance(2):
             grammar = {"definition": pen.words("start: /a/"), "syntax": "lark"}
             custom["format"] = {"type": "grammar", "grammar": grammar}
-        return {"type": "custom", "custom": custom}
+        return {"type": "custom", "custom": custom, **chat_mark(pen)}
     pen.tools.append((name, None, "function"))
     function: Body = {"name": name, "description": pen.words("Function")}
     if pen.chance(2):
         function["parameters"] = schema(pen)
     if pen.chance(3):
         function["strict"] = pen.one(True, False)
-    return {"type": "function", "function": function}
+    return {"type": "function", "function": function, **chat_mark(pen)}
 
 
 def chat_turn(pen: Pen) -> list[Body]:
@@ -94,13 +144,13 @@ def chat_turn(pen: Pen) -> list[Body]:
     if pen.chance(2):
         calls = [chat_call(pen) for _ in range(pen.one(1, 1, 2))]
         said: Body = {"role": "assistant", "content": pen.one(None, pen.words("Let me see"))}
-        turn.append({**said, "tool_calls": calls})
+        turn.append({**said, **chat_thoughts(pen), "tool_calls": calls})
         turn.extend(
-            {"role": "tool", "tool_call_id": call["id"], "content": pen.words("Result")}
+            {"role": "tool", "tool_call_id": call["id"], "content": chat_result(pen)}
             for call in calls
         )
     if pen.chance(2):
-        said = {"role": "assistant", "content": pen.words("Answer")}
+        said = {"role": "assistant", "content": pen.words("Answer"), **chat_thoughts(pen)}
         if pen.chance(4):
             said["name"] = "Bob"
         if pen.chance(6):
@@ -121,13 +171,13 @@ def chat_turn(pen: Pen) -> list[Body]:
 def chat_content(pen: Pen) -> Any:
     if pen.chance(2):
         return pen.words("Question")
-    parts: list[Body] = [{"type": "text", "text": pen.words("Question")}]
+    parts: list[Body] = [{"type": "text", "text": pen.words("Question"), **chat_mark(pen)}]
     url = f"data:image/png;base64,{PNG}"
     if pen.chance(2):
         image: Body = {"url": pen.one(url, "https://example.com/a.png")}
         if pen.chance(2):
             image["detail"] = "low"
-        parts.append({"type": "image_url", "image_url": image})
+        parts.append({"type": "image_url", "image_url": image, **chat_mark(pen)})
     if pen.chance(4):
         file = {"file_data": "data:application/pdf;base64,JVBERi0=", "filename": pen.words("a.pdf")}
         parts.append({"type": "file", "file": pen.one(file, {"file_id": pen.words("file")})})
@@ -136,14 +186,23 @@ def chat_content(pen: Pen) -> Any:
     return parts
 
 
+def chat_result(pen: Pen) -> Any:
+    if not pen.hosted or pen.chance(2):
+        return pen.words("Result")
+    return [{"type": "text", "text": pen.words("Result"), **chat_mark(pen)}]
+
+
 def chat_call(pen: Pen) -> Body:
     name, _, kind = pen.called()
     if kind == "custom":
         custom = {"name": name, "input": pen.words("1 +")}
         return {"id": pen.id(), "type": "custom", "custom": custom}
     arguments = pen.one("{}", '{"q": "x"}', f'{{"q":"{pen.words("x")}"}}', "not json")
-    return {
+    call: Body = {
         "id": pen.id(),
         "type": "function",
         "function": {"name": name, "arguments": arguments},
     }
+    if pen.hosted and pen.chance(4):  # Gemini's API for OpenAI's clients
+        call["extra_content"] = {"google": {"thought_signature": "c2ln"}}
+    return call

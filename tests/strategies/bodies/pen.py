@@ -12,7 +12,7 @@ Body: TypeAlias = dict[str, Any]
 MODELS = {
     "anthropic": ("claude-sonnet-4-5", "claude-opus-4-7", "claude-opus-5", "claude-sonnet-5-5"),
     "gemini": ("gemini-2.5-flash", "gemini-3.1-pro-preview", "gemini-3.8-flash"),
-    "openai-chat": ("gpt-4o", "gpt-5.6-sol", "deepseek-chat"),
+    "openai-chat": ("gpt-4o", "gpt-5.6-sol", "deepseek-chat", "anthropic/claude-opus-4.6"),
     "openai-responses": ("gpt-4o", "gpt-5.6-sol", "deepseek-v4-flash"),
 }
 IDS = ("a", "a", "b", "call_1", "call:2", "")
@@ -67,6 +67,8 @@ class Pen:
         self.numbers = count(1)
         self.tools: list[tuple[str, str | None, str]] = []
         """The caller's tools that the request defines: name, namespace, kind."""
+        self.hosted = False
+        """Whether the request is to another host of its API than the vendor."""
 
     def words(self, before: str = "Words") -> str:
         return f"{before} ¶{next(self.numbers)}"

@@ -7,6 +7,7 @@ from typing import Any, Literal, cast, get_type_hints
 import msgspec
 
 from contextwright.formats.base import foreign_settings, without
+from contextwright.formats.hosts import FREE, THINKING, read_hosts
 from contextwright.formats.openai import (
     SAME,
     allowed_names,
@@ -19,21 +20,25 @@ from contextwright.formats.openai_chat.responses import RESPONSES
 from contextwright.formats.reader import plain
 from contextwright.formats.settings import (
     SAYS_NOTHING,
-    dig,
+    fields_of,
     fit_limit,
     fit_ranges,
     known_choice,
-    known_effort,
     put,
     read_plain,
     write_plain,
 )
 from contextwright.messages.changes import Change
-from contextwright.messages.conversation import Conversation, Settings, ToolChoice
+from contextwright.messages.conversation import Conversation, Effort, Settings, ToolChoice
 from contextwright.models import Model
 from contextwright.text.json import convert
 from contextwright.wire import ranges
-from contextwright.wire.openai_chat.dialects import Dialect, HostedRequest
+from contextwright.wire.openai_chat.dialects import (
+    OPENAI,
+    Dialect,
+    HostedRequest,
+    is_routed_claude,
+)
 from contextwright.wire.openai_chat.rules import OUTPUT_LIMITS, output_format
 from contextwright.wire.openai_chat.types import Request
 from contextwright.wire.values import is_object
@@ -51,6 +56,10 @@ MODES: dict[Any, Literal["auto", "none", "required"]] = {
 SAMPLING = ("temperature", "top_p", "presence_penalty", "frequency_penalty", "logprobs")
 MOST_STOPS = 4
 """Stop sequences that OpenAI takes; other hosts have limits of their own."""
+USUAL: Effort = "medium"
+"""The effort for a model that does not think unless it is given one."""
+OF_OTHER_HOSTS = {path.partition(".")[0] for path in THINKING} - {"reasoning_effort"}
+"""Fields in which other hosts than OpenAI are asked for thinking."""
 OWN_FIELDS = get_type_hints(Request)
 """The settings OpenAI itself accepts, with their types."""
 SHARED_FIELDS = get_type_hints(HostedRequest)
@@ -63,26 +72,15 @@ def settings_of(body: dict[str, Any]) -> Settings:
     limit = plain(body.get("max_tokens"), int) if limit is None else limit
     stop = body.get("stop")
     stops: object = [stop] if isinstance(stop, str) else stop
-    shared = read_plain(body, NAME)
+    shared = read_hosts(dict(fields_of(body))) | read_plain(body, NAME)
     if limit is not None:
         shared["max_tokens"] = limit
     return Settings(
         **shared,
         stop=tuple(stop for stop in as_list(stops) if isinstance(stop, str)),
         tool_choice=choice_of(body.get("tool_choice", body.get("function_call"))),
-        effort=known_effort(body.get("reasoning_effort", dig(body, "reasoning.effort"))),
-        thinking_budget=budget_of(body),
         output=output_of(flat_format(body.get("response_format"))),
     )
-
-
-def budget_of(body: dict[str, Any]) -> int | None:
-    """Read a thinking budget, which some hosts have."""
-    match body.get("thinking"):
-        case {"type": "enabled", "budget_tokens": budget}:
-            return plain(budget, int)
-        case _:
-            return plain(dig(body, "reasoning.max_tokens"), int)
 
 
 def flat_format(form: Any) -> Any:
@@ -129,6 +127,8 @@ def settings_wire(
         changes.extend(foreign_settings(conversation, NAME, {RESPONSES: SAME}))
         return wire
     wire = conversation.extra.get(NAME, {})
+    if dialect.closed:
+        wire = in_own_words(wire, conversation.settings, model, changes)
     if dialect.closed and conversation.model != model.id and not model.sampling:
         wire = without_sampling(wire, model, changes)
     return settled(wire, dialect, changes)
@@ -154,7 +154,11 @@ def translated(
     effort = effort_wire(settings, model, changes)
     if effort is not None:
         wire["reasoning_effort"] = effort
-    if settings.show_thinking:
+    elif settings.thinking_budget == FREE and is_routed_claude(model):
+        wire["reasoning_effort"] = USUAL
+        reason = f"{model.id} thinks only with an effort here; using {USUAL}"
+        changes.append(Change("repair.setting", "thinking_budget", reason))
+    if settings.show_thinking and dialect.thinking is None:
         changes.append(Change("loss.setting", "show_thinking", f"{NAME} shows no thinking"))
     form = output_wire(conversation, changes)
     if form:
@@ -183,6 +187,25 @@ def named_tool(name: str, conversation: Conversation) -> dict[str, Any]:
     """Name a tool as a tool choice does."""
     kind = tool_kind(name, conversation, NAME)
     return {"type": kind, kind: {"name": name}}
+
+
+def in_own_words(
+    wire: dict[str, Any], settings: Settings, model: Model, changes: list[Change]
+) -> dict[str, Any]:
+    """Say in OpenAI's setting what other hosts say of thinking in theirs."""
+    theirs = {field: wire[field] for field in wire if field in OF_OTHER_HOSTS}
+    if not theirs:
+        return wire
+    for path, value in fields_of(theirs):
+        if value and not (path in THINKING and THINKING[path](value)):
+            changes.append(Change("loss.extra", path, f"{OPENAI.name} refuses this field"))
+    reason = f"{OPENAI.name} says reasoning_effort"
+    changes.extend(Change("repair.setting", field, reason) for field in theirs)
+    own = without(wire, *theirs)
+    if settings.show_thinking:
+        changes.append(Change("loss.setting", "show_thinking", f"{NAME} shows no thinking"))
+    effort = effort_wire(settings, model, changes)
+    return own if effort is None else {**own, "reasoning_effort": effort}
 
 
 def without_sampling(wire: dict[str, Any], model: Model, changes: list[Change]) -> dict[str, Any]:

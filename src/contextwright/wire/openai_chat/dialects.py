@@ -22,6 +22,8 @@ __all__ = [
     "HostedRequest",
     "by_a_client",
     "dialect_of",
+    "is_routed_claude",
+    "takes_cache_control",
 ]
 
 
@@ -80,13 +82,17 @@ def dialect_of(model: Model) -> Dialect:
     return BY_MAKER.get(model.provider, COMPATIBLE)
 
 
+def is_routed_claude(model: Model) -> bool:
+    """Whether a model is Claude behind a router."""
+    return dialect_of(model) is ROUTED and model.provider == "anthropic"
+
+
 def takes_cache_control(format: str, model: Model) -> bool:
     """Whether a request marks its cache breakpoints with `cache_control`.
 
     Anthropic's own do, and those to Claude behind a router, which hands the marks on.
     """
-    routed = format == "openai-chat" and dialect_of(model) is ROUTED
-    return format == "anthropic" or (routed and model.provider == "anthropic")
+    return format == "anthropic" or (format == "openai-chat" and is_routed_claude(model))
 
 
 EXTRAS = frozenset(
