@@ -8,6 +8,7 @@ import pytest
 
 import contextwright as cw
 from contextwright import formats
+from contextwright.formats.base import Options
 from contextwright.formats.given import is_reply
 
 SCHEMA = {"type": "object", "properties": {"zone": {"type": "string"}}}
@@ -270,3 +271,28 @@ def test_repairs_of_replies_are_said() -> None:
     for given in (reply, [cw.user("Lunch?"), reply]):
         codes = [change.code for change in cw.render(given, "openai-chat").changes]
         assert "repair.arguments" in codes
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        (
+            {"turn_rule": "x"},
+            "turn_rule cannot be 'x' (one of: 'speaker', 'exchange', 'user', None)",
+        ),
+        ({"repair": "no"}, "repair cannot be 'no' (one of: True, False)"),
+        ({"thinking": None}, "thinking cannot be None (one of: 'keep', 'drop', 'text')"),
+        (
+            {"repair": True, "speaker_prefix": "\ud800"},
+            r"speaker_prefix cannot be '\ud800' (one of: True, False, None)",
+        ),
+        (
+            {"repiar": True},
+            f"no such option: 'repiar' (options: {', '.join(Options.__struct_fields__)})",
+        ),
+    ],
+)
+def test_a_wrong_option_is_named(options: dict[str, Any], error: str) -> None:
+    with pytest.raises(cw.UsageError) as raised:
+        cw.render([cw.user("hi")], "aya", **options)
+    assert str(raised.value) == error

@@ -106,6 +106,26 @@ def test_cb_8_one_row_may_hold_several_results(content: str | None, lost: bool) 
 
 
 @pytest.mark.parametrize("listed", [False, True])
+def test_a_field_that_a_result_cannot_have_is_reported(listed: bool) -> None:
+    result = {"tool_call_id": "c1", "content": "boom", "is_error": True}
+    rows = [
+        row(1, "user", "go"),
+        row(2, "assistant", tool_calls=[call("c1", {})]),
+        row(3, "tool", tool_results=[result]) if listed else {"role": "tool", **result},
+    ]
+    context = ContextBuilder().context(rows)
+    assert context.payload["messages"][3] == {
+        "role": "tool",
+        "tool_call_id": "c1",
+        "content": "boom",
+    }
+    lost = [change for change in context.changes if change.code == "loss.extra"]
+    assert [str(change) for change in lost] == [
+        "loss.extra messages[2].parts[0]: OpenAI's own models refuse is_error"
+    ]
+
+
+@pytest.mark.parametrize("listed", [False, True])
 @pytest.mark.parametrize(
     ("content", "written"),
     [

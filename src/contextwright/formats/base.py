@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any, Literal, TypeAlias
+from types import NoneType
+from typing import Any, Literal, TypeAlias, get_args
 
 import msgspec
 from msgspec import Struct
 
-from contextwright.errors import Problem, UsageError
+from contextwright.errors import Problem, UsageError, shown
 from contextwright.formats.replies.reply import ModelReply
 from contextwright.formats.settings import fields_of, is_carried
 from contextwright.messages.changes import Change
@@ -18,6 +19,9 @@ from contextwright.models import Model
 from contextwright.text.json import convert
 
 __all__ = ["Format", "Options", "Rendered"]
+
+VALUES: dict[Any, tuple[Any, ...]] = {bool: (True, False), NoneType: (None,)}
+"""The values of types that have few."""
 
 
 class Options(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -127,9 +131,27 @@ def foreign_settings(
 
 
 def as_options(options: dict[str, Any]) -> Options:
-    """Return `Options` by name; an error lists the valid names."""
+    """Return `Options` by name.
+
+    Raises:
+        UsageError: it names the first option that does not exist, or whose value is not valid.
+    """
     try:
         return convert(options, Options)
     except (msgspec.ValidationError, UnicodeEncodeError) as error:
-        known = ", ".join(Options.__struct_fields__)
-        raise UsageError(f"no such option: {error}", hint=f"options: {known}") from error
+        raise next(filter(None, map(fault_of, options, options.values()))) from error
+
+
+def fault_of(name: str, value: Any) -> UsageError | None:
+    """Return what is wrong with one option, and what is valid."""
+    fields = {field.name: field.type for field in msgspec.structs.fields(Options)}
+    if name not in fields:
+        return UsageError(f"no such option: {shown(name)}", hint=f"options: {', '.join(fields)}")
+    try:
+        convert({name: value}, Options)
+    except (msgspec.ValidationError, UnicodeEncodeError):
+        kinds = get_args(fields[name]) or (fields[name],)
+        values = [one for kind in kinds for one in VALUES.get(kind) or get_args(kind) or (kind,)]
+        valid = ", ".join(map(repr, values))
+        return UsageError(f"{name} cannot be {shown(value)}", hint=f"one of: {valid}")
+    return None

@@ -150,6 +150,9 @@ def test_nobody_stays_unknown() -> None:
         pytest.param([{**said(), "turn": "0"}], [said()], "repair.turn", id="AYA-16 turn"),
         pytest.param([said(userid="U1")], [said()], "repair.author", id="AYA-7 wrapped"),
         pytest.param(
+            [said(userid="<@>")], [said(userid="<@unknown>")], "repair.author", id="AYA-7 no id"
+        ),
+        pytest.param(
             [entry(0, "user", {"text": "hi"})],
             [said(userid="<@unknown>")],
             "repair.author",
@@ -346,6 +349,7 @@ def test_strict_reading_repairs_nothing(data: Any, place: str) -> None:
             [("aya.turn_order", "[1].turn")],
             id="AYA-12",
         ),
+        pytest.param([{**said(0), "turn": -1}], [("aya.turn", "[0].turn")], [], id="AYA-12 below"),
         pytest.param(
             [{**said(0), "timestamp": "noon"}],
             [("aya.timestamp", "[0].timestamp")],

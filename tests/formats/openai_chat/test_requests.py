@@ -1,5 +1,7 @@
 """Chat Completions requests: repairs, round trips, real recordings."""
 
+from datetime import UTC, datetime
+
 import msgspec
 import pytest
 
@@ -97,6 +99,21 @@ def test_stored_rows_cb_1_to_9(model: str) -> None:
     rendered = cw.render(conversation, "openai-chat", model=model)
     assert rendered.payload["messages"] == BUILT
     assert {change.code for change in rendered.changes} == {"loss.envelope"}
+
+
+@pytest.mark.parametrize(
+    ("created_at", "sent_at"),
+    [
+        ("2025-12-13T10:00:00Z", "2025-12-13T10:00:00Z"),
+        (datetime(2025, 12, 13, 10, tzinfo=UTC), "2025-12-13T10:00:00+00:00"),
+        (datetime(2025, 12, 13, 10), "2025-12-13T10:00:00"),
+        (1765620000, "1765620000"),
+        (None, None),
+    ],
+)
+def test_cb_15_the_time_of_a_row(created_at: object, sent_at: str | None) -> None:
+    rows = [{**ROWS[0], "created_at": created_at}]
+    assert [message.sent_at for message in cw.parse(rows, "openai-chat").messages] == [sent_at]
 
 
 def test_empty_conversation_cb_3() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, cast
+from typing import Any, TypeGuard, cast
 
 from contextwright.errors import ParseError, Problem, shown
 from contextwright.formats.file_formats import iso_time
@@ -86,7 +86,7 @@ def entry_problems(entry: Any, path: str) -> Iterator[Problem]:
         yield from content_problems(fields.get("role"), fields["content"], f"{path}.content")
 
 
-def is_count(value: Any) -> bool:
+def is_count(value: Any) -> TypeGuard[int]:
     """Whether a value is an integer of at least 0."""
     return type(value) is int and value >= 0
 
@@ -121,7 +121,7 @@ def user_problems(content: dict[str, Any], path: str) -> Iterator[Problem]:
     userid = content.get("userid")
     if not isinstance(userid, str):
         yield Problem("aya.userid", f"{path}.userid", f"must be a string, not {shown(userid)}")
-    elif not (userid.startswith("<@") and userid.endswith(">")):
+    elif not (userid.startswith("<@") and userid.endswith(">") and len(userid) > len("<@>")):
         message = f"{shown(userid)} should be written <@…>"
         yield Problem("aya.userid", f"{path}.userid", message, "warning")
     if not isinstance(content.get("text"), str):
@@ -157,10 +157,10 @@ def order_problems(entries: list[Any]) -> Iterator[Problem]:
             continue
         fields = cast("dict[str, Any]", entry)
         index, turn, time = fields.get("index"), fields.get("turn"), fields.get("timestamp")
-        if type(index) is int:
+        if is_count(index):
             yield from index_problems(index, last_index, seen, f"[{place}].index")
             last_index = max(last_index, index)
-        if type(turn) is int:
+        if is_count(turn):
             if turn < last_turn:
                 message = f"turn {turn} follows turn {last_turn}"
                 yield Problem("aya.turn_order", f"[{place}].turn", message, "warning")

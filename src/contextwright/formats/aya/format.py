@@ -86,7 +86,7 @@ def number_of(entry: dict[str, Any], name: str, path: str, reader: Reader) -> in
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 16:
         reader.repair(f"repair.{name}", f"{path}.{name}", f"{shown(value)} is read as a number")
         return int(value)
-    wrong = f"{shown(value)} is not a number" if name in entry else "is missing"
+    wrong = f"{shown(value)} is not a whole number from 0" if name in entry else "is missing"
     reader.repair(f"repair.{name}", f"{path}.{name}", f"{wrong}; renumbered")
     return None
 
@@ -192,11 +192,10 @@ def author_of(userid: Any, path: str, reader: Reader) -> Author | None:
     if not isinstance(userid, str):
         reader.repair("repair.author", path, "no speaker is named")
         return None
-    if userid.startswith("<@") and userid.endswith(">"):
-        id = userid[2:-1]
-    else:
+    written = userid.startswith("<@") and userid.endswith(">")
+    id = userid[2:-1] if written else userid
+    if not (written and id):
         reader.repair("repair.author", path, f"{shown(userid)} should be <@…>")
-        id = userid
     return None if id in ("", UNKNOWN) else Author(id)
 
 

@@ -8,6 +8,7 @@ missing), `type: "refusal"`.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Any, cast
 
 from contextwright.errors import shown
@@ -94,6 +95,8 @@ def unshelved(row: dict[str, Any]) -> tuple[dict[str, Any], str | None, dict[str
     """Return a stored row as a message, its time, and its keys, which no provider is sent."""
     meta = {key: row[key] for key in ("id", "conversation_id") if row.get(key) is not None}
     written = row.get("created_at")
+    if isinstance(written, datetime):  # as a database's driver reads the column
+        written = written.isoformat()
     sent_at = str(written) if isinstance(written, str | int | float) else None
     empty = [key for key in ("tool_calls", "tool_results") if not row.get(key)]
     return without(row, "id", "conversation_id", "created_at", *empty), sent_at, meta
@@ -254,7 +257,10 @@ def results_of(message: dict[str, Any], path: str, reader: Reader) -> tuple[Tool
             reason = "text next to tool_results is left out"
             reader.repair("loss.content", f"{path}.content", reason)
         listed = reader.objects(message, "tool_results", path)
-        return tuple(result_of(entry, place, reader, {}) for place, entry in listed)
+        return tuple(
+            result_of(entry, place, reader, without(entry, "content", "tool_call_id"))
+            for place, entry in listed
+        )
     fields = without(message, "role", "content", "tool_call_id")
     if message.get("role") == "function":
         fields["role"] = "function"
