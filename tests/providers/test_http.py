@@ -6,7 +6,8 @@ import socket
 import threading
 import time
 from collections.abc import Callable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -201,6 +202,56 @@ def test_an_answer_that_nobody_asked_for_answers_no_request(when: str) -> None:
                 await asyncio.sleep(0.01)  # until it is received
 
     asyncio.run(run())
+
+
+SURPLUS = {
+    "length": (b"HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\n", b"abc", (200, b"abc")),
+    "chunks": (
+        b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n",
+        b"3\r\nabc\r\n0\r\n\r\n",
+        (200, b"abc"),
+    ),
+    "no body": (b"HTTP/1.1 204 No Content\r\n\r\n", b"", (204, b"")),
+}
+
+
+@pytest.mark.parametrize("segments", [(0, 3), (0, 1, 3), (0, 2, 3), (0, 1, 2, 3)], ids=str)
+@pytest.mark.parametrize("framing", SURPLUS)
+def test_bytes_behind_an_answer_end_its_connection_only(
+    framing: str, segments: tuple[int, ...]
+) -> None:
+    """The answer is whole, however they come, and the next request gets another connection."""
+    head, body, expected = SURPLUS[framing]
+    parts = (head, body, b"of nobody")
+    pieces = [b"".join(parts[start:end]) for start, end in pairwise(segments)]
+    closed: list[bool] = []
+
+    async def run() -> None:
+        sent = asyncio.Event()
+
+        async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await reader.readuntil(b"\r\n\r\n1")
+            for piece in filter(None, pieces):
+                writer.write(piece)
+                await asyncio.sleep(0.02)
+            sent.set()
+            with suppress(ConnectionError):  # as it ends where not all was read
+                closed.append(not await reader.read(1))
+            writer.close()
+
+        server = await asyncio.start_server(answer, "127.0.0.1")
+        host, port = server.sockets[0].getsockname()
+        async with server, HttpClient() as client, asyncio.timeout(20):
+            for _ in range(2):
+                response = await client.open(f"http://{host}:{port}/", {}, b"1")
+                came = b"".join([piece async for piece in response.chunks()])
+                assert (response.status, came) == expected
+                await sent.wait()
+                sent.clear()
+                await asyncio.sleep(0.02)  # until all is received
+
+    asyncio.run(run())
+    assert all(closed)
 
 
 def test_a_new_connection_that_is_closed_is_an_error() -> None:

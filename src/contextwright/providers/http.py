@@ -151,8 +151,7 @@ class HttpClient:
 
         connect, read = self.timeouts
         return client.ClientSession(
-            # How many requests run at once is decided by those who send them.
-            connector=Connections(limit=0),
+            connector=Connections(),
             timeout=client.ClientTimeout(total=None, sock_connect=connect, sock_read=read),
             auto_decompress=self.decompress,
             cookie_jar=client.DummyCookieJar(),
