@@ -317,6 +317,29 @@ def test_an_answer_that_cannot_be_read_is_an_error_of_the_upstream(client: str) 
     )
 
 
+def test_a_request_of_another_api_than_its_paths_is_refused_by_name() -> None:
+    """Cursor sends some of its Responses to Chat Completions; what it means is not guessed."""
+    took: dict[tuple[str, str], str] = {}
+    with running(GatewaySettings((Route("*", "echo"),))) as gateway:
+        for client, other in PAIRS:
+            body = request_of(other, [cw.user("Hello")])
+            answer = gateway.generate(client, {**body, "model": "echo"}, model="echo")
+            if answer.status != 200:
+                took[client, other] = answer.json["error"]["message"]
+    names = {"openai-responses": "input", "gemini": "contents"}
+    takers = {
+        "messages": "/v1/chat/completions and /v1/messages take `messages`",
+        "input": "/v1/responses takes `input`",
+        "contents": "/v1beta/models/MODEL:generateContent takes `contents`",
+    }
+    fields = {pair: [names.get(format, "messages") for format in pair] for pair in PAIRS}
+    assert took == {
+        pair: f"{own}: required field is missing ({takers[given]})"
+        for pair, (own, given) in fields.items()
+        if own != given
+    }
+
+
 def test_what_the_upstream_would_refuse_is_mended_on_request() -> None:
     """Gemini CLI sends every result twice in a session that it resumes."""
     call = cw.ToolCall("add", {"a": 1}, "call_1", extra=SIGNED)

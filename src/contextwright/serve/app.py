@@ -50,6 +50,7 @@ from contextwright.serve.calls import (
     leads_elsewhere,
     other_call,
     read_call,
+    require_turns,
 )
 from contextwright.serve.continuations import (
     RESPONSES,
@@ -311,6 +312,7 @@ class Gateway:
             if passage is not None:
                 passage.begin()
             return await relay(call, route.host(call.format), self.client, key)
+        require_turns(call)
         provider = self.provider_for(route, call, key)
         line = (session_of(call) or owner, call.format, call.model)
         reading = self.readings.read(line, call.format, call.fields)

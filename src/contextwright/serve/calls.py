@@ -11,7 +11,7 @@ from msgspec import Raw, Struct
 
 from contextwright.errors import ParseError
 from contextwright.messages.changes import Change
-from contextwright.serve.reading import read_fields
+from contextwright.serve.reading import read_fields, turns_of
 from contextwright.text.json import decode_json
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "leads_elsewhere",
     "other_call",
     "read_call",
+    "require_turns",
     "value_of",
 ]
 
@@ -40,6 +41,12 @@ PATHS: dict[tuple[str, Action], str] = {
     ("anthropic", "count"): "/v1/messages/count_tokens",
 }
 """Where each API is, below the address of its host."""
+TURNS = {
+    "messages": "/v1/chat/completions and /v1/messages take",
+    "input": "/v1/responses takes",
+    "contents": "/v1beta/models/MODEL:generateContent takes",
+}
+"""Which paths take which field for what was said."""
 OTHER_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 UPLOADS = "/upload"
 """Stands before the version in Gemini's path for files."""
@@ -108,6 +115,19 @@ def read_call(
         model, streams, path = named, value_of(fields, "stream") is True, PATHS[format, action]
     sent = body if sent is None else sent
     return Call(format, action, model, streams, path, query, headers, body, fields, sent)
+
+
+def require_turns(call: Call) -> None:
+    """Refuse a request in the form of another API than that of its path: some clients mix them up.
+
+    Raises:
+        ParseError: it says nothing in its own API, and something in another.
+    """
+    own = turns_of(call.format)
+    others = [name for name in TURNS if name in call.fields]
+    if others and own not in others:
+        takes = TURNS[others[0]]
+        raise ParseError(f"{own}: required field is missing", hint=f"{takes} `{others[0]}`")
 
 
 def api_asked(path: str, headers: Mapping[str, str]) -> str:

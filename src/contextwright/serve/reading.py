@@ -25,7 +25,7 @@ from contextwright.messages.parts import Part, Text
 from contextwright.store.rows.recorded.places import Trail
 from contextwright.text.json import decode_json, decoder
 
-__all__ = ["Reading", "Readings", "decode_turns", "read_fields", "with_whole_answers"]
+__all__ = ["Reading", "Readings", "decode_turns", "read_fields", "turns_of", "with_whole_answers"]
 
 MAX_BYTES = 8 << 20
 """Bytes of bodies whose readings are remembered; those longest unused are forgotten."""
