@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import msgspec
@@ -39,6 +40,20 @@ def write_fine_tuning(path: Path, size: int) -> int:
     return number
 
 
+def write_short(path: Path, size: int) -> int:
+    """Write fine-tuning data of a system prompt, a short question and a short answer a line."""
+    random = Random(1)
+    written = number = 0
+    with path.open("wb") as stream:
+        while written < size:
+            asked, answered = (workload.words(random, random.randint(60, 200)) for _ in range(2))
+            texts = {"system": "You are a helpful assistant.", "user": asked, "assistant": answered}
+            said = [{"role": role, "content": text} for role, text in texts.items()]
+            written += stream.write(msgspec.json.encode({"messages": said}) + b"\n")
+            number += 1
+    return number
+
+
 def write_chatgpt(path: Path, size: int) -> int:
     """Write a `conversations.json` of a ChatGPT account; return the number of conversations.
 
@@ -61,9 +76,10 @@ def write_chatgpt(path: Path, size: int) -> int:
 
 WRITERS: dict[str, tuple[str, Callable[[Path, int], int]]] = {
     "openai-finetuning": ("train.jsonl", write_fine_tuning),
+    "short": ("short.jsonl", write_short),
     "chatgpt": ("conversations.json", write_chatgpt),
 }
-"""The name of a file of each format, and what writes one of at least so many bytes."""
+"""The name of a file of each kind, and what writes one of at least so many bytes."""
 
 
 # --- ChatGPT -------------------------------------------------------------------------------------

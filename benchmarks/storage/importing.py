@@ -4,9 +4,10 @@
     uv run python -m benchmarks.storage.importing --megabytes 100 --format chatgpt
     uv run python -m benchmarks.storage.importing --megabytes 100 --store postgresql://localhost/test
 
-Makes a file, fine-tuning data or an export of ChatGPT, imports it with `cw import` in a process of
-its own, and does so again with a `kill -9` in the middle. CPU seconds are those of the importing
-process; on a busy machine they say more than the clock. Nothing is sent anywhere.
+Makes a file, fine-tuning data (`short`: three short messages a line) or an export of ChatGPT,
+imports it with `cw import` in a process of its own, and does so again with a `kill -9` in the
+middle. CPU seconds are those of the importing process; on a busy machine they say more than the
+clock. Nothing is sent anywhere.
 """
 
 from __future__ import annotations

@@ -20,8 +20,9 @@ import contextwright as cw
 from contextwright.context.options import BuildOptions
 from contextwright.context.recipe import Recipe
 from contextwright.errors import BudgetError
+from contextwright.store.engines.base import Connection
 from contextwright.store.records import ConversationInfo
-from contextwright.store.rows.turns import add_or_compare
+from contextwright.store.rows.importing import Importing
 from contextwright.store.store import Store
 from profiles import STORE, examples
 from strategies import runs
@@ -59,9 +60,13 @@ class Talk:
     def take_in(self) -> None:
         """Store the beginning as an import does."""
         info = ConversationInfo(self.id, 0)
-        self.store.engine.write_alone(
-            lambda connection: list(add_or_compare(connection, self.store.tenant, info, self.said))
-        )
+
+        def work(connection: Connection) -> None:
+            importing = Importing(connection, self.store.tenant)
+            list(importing.add(info, self.said))
+            importing.flush()
+
+        self.store.engine.write_alone(work)
 
     def add(self, messages: list[cw.Message]) -> None:
         self.store.conversation(self.id).add(messages)

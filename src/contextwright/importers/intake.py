@@ -23,7 +23,7 @@ from contextwright.importers.updates import updated
 from contextwright.messages.message import Message
 from contextwright.store.engines.base import Connection
 from contextwright.store.records import ConversationInfo
-from contextwright.store.rows.turns import add_or_compare
+from contextwright.store.rows.importing import Importing
 from contextwright.store.rows.validation import require_name
 from contextwright.store.store import Store
 
@@ -80,15 +80,21 @@ class Intake(Struct, frozen=True, kw_only=True):
     def run(self, files: Files, connection: Connection | None, tenant: str) -> Outcome:
         """Import conversation after conversation."""
         outcome = Outcome(self.format)
-        for one in read(
-            files,
-            self.format,
-            branches=self.branches,
-            replace=self.replace,
-            me=self.me,
-            threads=self.threads,
-        ):
-            self.take(self.named(one, outcome), connection, tenant, outcome, files)
+        importing = Importing(connection, tenant)
+        try:
+            for one in read(
+                files,
+                self.format,
+                branches=self.branches,
+                replace=self.replace,
+                me=self.me,
+                threads=self.threads,
+            ):
+                self.take(self.named(one, outcome), importing, outcome, files)
+            importing.flush()
+        except Conflict as error:
+            raise Conflict(f"{files.label}: {error.args[0]}", hint=error.hint) from None
+        outcome.messages, outcome.known = importing.added, importing.known
         if self.me is not None and outcome.messages + outcome.known and not outcome.has_me:
             hint = "an id, handle or name of the file, or leave --me out"
             raise ParseError(f"no participant is {shown(self.me)}", file=files.label, hint=hint)
@@ -114,14 +120,7 @@ class Intake(Struct, frozen=True, kw_only=True):
                 outcome.has_me = True
             yield message
 
-    def take(
-        self,
-        one: Imported,
-        connection: Connection | None,
-        tenant: str,
-        outcome: Outcome,
-        files: Files,
-    ) -> None:
+    def take(self, one: Imported, importing: Importing, outcome: Outcome, files: Files) -> None:
         """Store one conversation with its messages."""
         fork_at = None if one.parent is None else one.at
         about = (one.title, one.agent, one.settings)
@@ -131,21 +130,18 @@ class Intake(Struct, frozen=True, kw_only=True):
         messages = inspection.watch(one.messages, fork_at or 0)
         if self.me is not None:
             messages = self.seen(messages, outcome)
-        if one.has_ids and connection is not None:
-            messages = updated(connection, tenant, one.id, messages, one.report, latest=self.latest)
+        if one.has_ids and importing.connection is not None:
+            how = (one.id, messages, one.report)
+            messages = updated(importing.connection, importing.tenant, *how, latest=self.latest)
         try:
-            for stored, known in add_or_compare(connection, tenant, info, messages):
+            for _ in importing.add(info, messages):
                 empty = False
-                outcome.known += known
-                outcome.messages += stored
                 if self.progress:
                     self.progress(files.position, files.total)
         except UsageError as error:
             hint = "--replace-invalid puts U+FFFD in its place"
             message = f"{shown(one.id)}: {error.args[0]}"
             raise ParseError(message, file=files.label, hint=hint) from None
-        except Conflict as error:
-            raise Conflict(f"{files.label}: {error.args[0]}", hint=error.hint) from None
         if self.strict:
             refuse_mends(one, files)
         if empty:

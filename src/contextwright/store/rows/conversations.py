@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import msgspec
@@ -19,9 +20,10 @@ __all__ = [
     "Head",
     "change",
     "create",
-    "created",
+    "create_all",
     "details_after",
     "details_of",
+    "ends",
     "ensure",
     "find",
     "fingerprint",
@@ -92,7 +94,15 @@ FROM conversations c JOIN heads h ON h.conversation = c.number WHERE c.tenant = 
 
 CREATE = """
 INSERT INTO conversations (tenant, id, title, agent, settings, parent, fork_at, created)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (tenant, id) DO NOTHING RETURNING number"""
+VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (tenant, id) DO NOTHING"""
+BEGIN = """
+INSERT INTO heads (conversation, last, length)
+SELECT number, 0, 0 FROM conversations WHERE tenant = ? AND id = ?
+ON CONFLICT (conversation) DO NOTHING"""
+ENDS = """
+SELECT c.id, coalesce(c.fork_at, 0), c.number, h.last, h.length
+FROM conversations c JOIN heads h ON h.conversation = c.number
+WHERE c.tenant = ? AND c.id IN ({})"""
 
 
 class Head(Struct, frozen=True):
@@ -144,14 +154,6 @@ def seen(connection: Connection, tenant: str, id: str) -> Head:
     return find(connection, tenant, id) or NOTHING
 
 
-def created(connection: Connection, tenant: str, details: ConversationInfo) -> Head:
-    """Create a conversation without a parent and return it, also if another process was faster."""
-    number = create(connection, tenant, details)
-    if number is None:
-        return require(connection, tenant, details.id)
-    return Head(number, ((number, 1),))
-
-
 def ensure(connection: Connection, tenant: str, id: str) -> Head:
     """Return a conversation; create it if there is none."""
     head = find(connection, tenant, id)
@@ -173,16 +175,34 @@ def create(
     Raises:
         UsageError: its id or the tenant's name holds invisible characters.
     """
-    require_visible(details.id, "conversation's id")
-    require_visible(tenant, "tenant")
-    settings = msgspec.json.encode(details.settings).decode()
-    created = now_text()
-    fields = (details.title, details.agent, settings, parent, details.fork_at, created)
-    for (number,) in connection.rows(CREATE, tenant, details.id, *fields):
+    row = new_row(tenant, details, now_text(), parent)
+    for (number,) in connection.rows(f"{CREATE} RETURNING number", *row):
         insert = "INSERT INTO heads (conversation, last, length) VALUES (?, ?, ?)"
         connection.run(insert, number, details.length, length)
         return number
     return None
+
+
+def create_all(connection: Connection, tenant: str, details: Sequence[ConversationInfo]) -> None:
+    """Create empty conversations without a parent, except those that exist already.
+
+    Raises:
+        UsageError: an id or the tenant's name holds invisible characters.
+    """
+    now = now_text()
+    connection.run_many(CREATE, [new_row(tenant, one, now) for one in details])
+    connection.run_many(BEGIN, [(tenant, one.id) for one in details])
+
+
+def new_row(
+    tenant: str, details: ConversationInfo, now: str, parent: int | None = None
+) -> tuple[Value, ...]:
+    """Return the row of a new conversation; refuse a name with invisible characters."""
+    require_visible(details.id, "conversation's id")
+    require_visible(tenant, "tenant")
+    settings = msgspec.json.encode(details.settings).decode()
+    fields = (details.title, details.agent, settings, parent, details.fork_at, now)
+    return tenant, details.id, *fields
 
 
 def length_of(connection: Connection, head: Head, id: str) -> int:
@@ -256,6 +276,18 @@ def locked_end(connection: Connection, number: int) -> tuple[int, int] | None:
     for last, length in connection.rows(END + connection.for_update, number):
         return last, length
     return None
+
+
+def ends(
+    connection: Connection, tenant: str, ids: Collection[str]
+) -> dict[str, tuple[int, tuple[int, int, int]]]:
+    """Lock conversations that exist; return for each id where they begin and end.
+
+    These are the number of messages that belong to a parent; and the conversation's number, its
+    last message and its length.
+    """
+    sql = ENDS.format(", ".join("?" * len(ids))) + connection.for_update
+    return {id: (own, tuple(end)) for id, own, *end in connection.rows(sql, tenant, *ids)}
 
 
 def locked(connection: Connection, tenant: str, id: str) -> tuple[Head, int, int]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
 from contextwright.errors import Conflict, NotFound, UsageError, shown
@@ -21,20 +20,14 @@ from contextwright.store.rows import messages as reading
 from contextwright.store.rows import open_calls as calls
 from contextwright.store.rows.damage import read_message
 from contextwright.store.rows.kinds import kind_of
-from contextwright.store.rows.validation import (
-    NUL,
-    body_of,
-    decode_message,
-    require_text,
-    settings_text,
-)
-from contextwright.text.json import encode_json
+from contextwright.store.rows.validation import decode_message
 
 __all__ = [
+    "End",
     "Writing",
     "add",
-    "add_or_compare",
     "append",
+    "append_all",
     "forget",
     "fork",
     "mark",
@@ -47,14 +40,16 @@ __all__ = [
 Writing: TypeAlias = tuple[str, Sequence[Message], Sequence[bytes], str | None]
 """The id of a conversation, messages, their JSON, and the key of their turn."""
 
-BATCH = 256
-"""Messages of an import that are held and written at once."""
+End: TypeAlias = tuple[int, int, int]
+"""The number of a conversation, which is locked, its last message and its length."""
 
 INSERT = """
 INSERT INTO messages (conversation, seq, joins, kind, body, length, digest)
 VALUES (?, ?, ?, ?, CAST(? AS TEXT), ?, ?)"""
 MARK = """
 INSERT INTO marks (conversation, seq, visibility, pinned, origin) VALUES (?, ?, ?, ?, ?)"""
+TURN = "INSERT INTO turns (conversation, first, count, key, stored) VALUES (?, ?, ?, ?, ?)"
+GROW = "UPDATE heads SET last = ?, length = ? WHERE conversation = ?"
 NAMED = "SELECT first, count FROM turns WHERE conversation = ? AND key = ?"
 
 
@@ -88,30 +83,41 @@ def add(
     return append(connection, (head.number, last, length), writing, stored)
 
 
-def append(
-    connection: Connection, end: tuple[int, int, int], writing: Writing, stored: str | None
-) -> list[int]:
-    """Store a turn whose key is new, and return the numbers of its messages.
+def append(connection: Connection, end: End, writing: Writing, stored: str | None) -> list[int]:
+    """Store a turn whose key is new, and return the numbers of its messages."""
+    append_all(connection, [(end, writing)], stored)
+    _, last, _ = end
+    return list(range(last + 1, last + 1 + len(writing[1])))
 
-    `end` is the number of a conversation, which is locked, its last message and its length.
+
+def append_all(
+    connection: Connection, additions: Iterable[tuple[End, Writing]], stored: str | None
+) -> None:
+    """Store turns whose keys are new, each at the end of another conversation.
+
+    All of them take as many statements as one does, unless calls wait for their results.
     """
-    _, messages, bodies, key = writing
-    number, last, length = end
-    first = last + 1
-    seqs = range(first, first + len(messages))
-    joins = calls.join(connection, number, first, messages)
-    ends = ends_of(messages, length)
-    kinds, texts = map(kind_of, messages), map(connection.text, bodies)
-    columns = (seqs, joins, kinds, texts, ends[1:], digests_of(bodies))
-    connection.run_many(INSERT, list(zip([number] * len(seqs), *columns, strict=True)))
-    said = zip(seqs, map(marks_of, messages), strict=True)
-    if marked := [(number, seq, *marks) for seq, marks in said if marks]:
+    rows: list[Sequence[Value]] = []
+    marked: list[Sequence[Value]] = []
+    turns: list[Sequence[Value]] = []
+    heads: list[Sequence[Value]] = []
+    for (number, last, length), (_, messages, bodies, key) in additions:
+        first = last + 1
+        seqs = range(first, first + len(messages))
+        joins = calls.join(connection, number, first, messages)
+        ends = ends_of(messages, length)
+        kinds, texts = map(kind_of, messages), map(connection.text, bodies)
+        columns = (seqs, joins, kinds, texts, ends[1:], digests_of(bodies))
+        rows.extend(zip([number] * len(seqs), *columns, strict=True))
+        said = zip(seqs, map(marks_of, messages), strict=True)
+        marked.extend((number, seq, *marks) for seq, marks in said if marks)
+        turns.append((number, first, len(messages), key, stored))
+        heads.append((seqs[-1], ends[-1], number))
+    connection.run_many(INSERT, rows)
+    if marked:
         connection.run_many(MARK, marked)
-    turn = "INSERT INTO turns (conversation, first, count, key, stored) VALUES (?, ?, ?, ?, ?)"
-    connection.run(turn, number, first, len(messages), key, stored)
-    grow = "UPDATE heads SET last = ?, length = ? WHERE conversation = ?"
-    connection.run(grow, last + len(messages), ends[-1], number)
-    return list(seqs)
+    connection.run_many(TURN, turns)
+    connection.run_many(GROW, heads)
 
 
 def with_key(connection: Connection, head: conversations.Head, key: str) -> list[StoredMessage]:
@@ -149,83 +155,6 @@ def require_same(
 def is_same(stored: Message, message: Message) -> bool:
     """Whether a message is the stored one, possibly edited or erased since."""
     return stored == message or stored.visibility == "erased" or "edited" in stored.meta
-
-
-def add_or_compare(
-    connection: Connection | None,
-    tenant: str,
-    info: ConversationInfo,
-    messages: Iterable[Message],
-) -> Iterator[tuple[int, int]]:
-    """Import a conversation, batch by batch; yield the numbers of new and of known messages.
-
-    Messages that are stored already are compared; later ones are added. A conversation with a
-    parent is forked first. Without a connection everything is validated and nothing stored.
-
-    Raises:
-        Conflict: the conversation is stored with other messages.
-        UsageError: a text cannot be stored.
-    """
-    require_text(info.title, "title")
-    settings_text(info.settings)
-    head = None
-    if connection is not None:
-        if info.parent is not None:
-            fork(connection, tenant, info.parent, info.id, info.fork_at, None)
-        head = conversations.find(connection, tenant, info.id)
-    length = conversations.length_of(connection, head, info.id) if connection and head else 0
-    following = head.fork_at + 1 if head else 1
-    messages, taken = iter(messages), 0
-    while batch := list(islice(messages, BATCH)):
-        bodies = import_bodies(batch, taken)
-        taken += len(batch)
-        known = min(max(length - following + 1, 0), len(batch))
-        if connection is not None:
-            if known and head is not None:
-                require_known(connection, head.number, following, batch[:known], bodies, info.id)
-            if head is None:  # without a parent, which would have been forked
-                head = conversations.created(connection, tenant, info)
-            if batch[known:]:
-                end = conversations.locked_end(connection, head.number)
-                if end is None:
-                    raise conversations.unknown(info.id)
-                writing = (info.id, batch[known:], bodies[known:], None)
-                append(connection, (head.number, *end), writing, None)
-        following += len(batch)
-        yield len(batch) - known, known
-
-
-def import_bodies(messages: Sequence[Message], start: int) -> list[bytes]:
-    """Return the JSON of imported messages.
-
-    They were made from valid JSON, so they are not decoded again as a check, which would be a sixth
-    of the work of an import. Tests assert that they can be decoded.
-    """
-    bodies = list(map(encode_json, messages))
-    # A search from the end takes half the time: few bytes of text are a backslash.
-    if b"".join(bodies).rfind(NUL) >= 0:  # not certain: an escaped backslash looks the same
-        return [body_of(one, f"messages[{index}]") for index, one in enumerate(messages, start)]
-    return bodies
-
-
-def require_known(
-    connection: Connection,
-    number: int,
-    first: int,
-    messages: Sequence[Message],
-    bodies: Sequence[bytes],
-    id: str,
-) -> None:
-    """Raise if the messages of an import differ from the stored ones."""
-    stored = reading.bodies_between(connection, number, first, first + len(messages) - 1)
-    each = zip(stored, messages, bodies, strict=False)
-    for seq, (old, message, body) in enumerate(each, first):
-        # The same message may be spelled differently: with fields in another order.
-        if old[0] != body.decode() and read_message(*old) != message:
-            raise Conflict(
-                f"{shown(id)} is in the store with another message {seq}",
-                hint="remove it with cw rm, or import under another name with --as",
-            )
 
 
 def mark(connection: Connection, tenant: str, id: str, seq: int, change: dict[str, Value]) -> bool:
