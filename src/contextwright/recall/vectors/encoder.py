@@ -19,6 +19,7 @@ from typing import Any
 from zipfile import ZipFile, ZipInfo
 
 import numpy
+from numpy.lib import format as npy
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController  # pyright: ignore[reportMissingTypeStubs]
 
@@ -221,9 +222,14 @@ class Archive:
         return [*self._infos]
 
     def array(self, name: str) -> Vectors:
-        """Return an array as a whole."""
+        """Return an array as a whole, which cannot be written to."""
         data = zlib.decompress(self._packed(self._infos[name]), -zlib.MAX_WBITS)
-        return numpy.load(BytesIO(data))
+        head = BytesIO(data)
+        npy.read_magic(head)
+        shape, by_columns, kind = npy.read_array_header_1_0(head)
+        # Where it was unpacked to, because `numpy.load` would copy it.
+        numbers = numpy.frombuffer(data, kind, offset=head.tell())
+        return numbers.reshape(shape, order="F" if by_columns else "C")
 
     def stream(self, name: str) -> Stream:
         """Return the numbers of a chunk of the table."""

@@ -58,8 +58,9 @@ class Pieces:
         starts, lengths, end = places_of(model)
         self._finder = Finder(model, starts, lengths)
         self._find: Callable[[str], int | None] = self._finder
-        self._scores = array("f", unaligned(model, "<f4")[starts + lengths + 1].tobytes())
-        self._unknown = min(self._scores) - LESS_LIKELY
+        scores = unaligned(model, "<f4")[starts + lengths + 1]
+        self._scores = array("f", scores.tobytes())
+        self._unknown = float(scores.min()) - LESS_LIKELY
         rest = dict(fields_of(model[end:]))
         self._characters = CharacterMap(dict(fields_of(rest[3]))[2])
         self._kept = lru_cache(KNOWN_WORDS)(self._pieces_of)
