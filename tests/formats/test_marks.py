@@ -71,6 +71,70 @@ def test_claude_behind_a_router_is_marked_as_by_anthropic(mark: dict[str, Any]) 
         assert lost == ([f"{target} has no place for cache_control.ttl"] if mark is LONG else [])
 
 
+FUNCTION = {"name": "f", "parameters": {"type": "object", "properties": {}}}
+CALL = {"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+
+
+@pytest.mark.parametrize("mark", [MARK, LONG])
+def test_a_cache_mark_of_a_tool_crosses(mark: dict[str, Any]) -> None:
+    tool = {"name": "f", "input_schema": FUNCTION["parameters"], **mark}
+    body = {**BODIES["anthropic"], "tools": [tool]}
+    routed = cw.convert(body, "anthropic", "openai-chat", model=ROUTED)
+    assert routed.payload["tools"] == [{"type": "function", "function": FUNCTION, **mark}]
+    assert routed.changes == ()
+    inside = {**routed.payload, "tools": [{"type": "function", "function": {**FUNCTION, **mark}}]}
+    for given in (routed.payload, inside):
+        again = cw.convert(given, "openai-chat", "anthropic", model=MODELS["anthropic"])
+        assert again.payload["tools"] == body["tools"]
+        assert "loss.extra" not in [change.code for change in again.changes]
+
+
+@pytest.mark.parametrize(
+    ("target", "model", "reason"),
+    [
+        ("gemini", "gemini-3.8-flash", "gemini has no place for {}"),
+        ("openai-responses", "gpt-5.6-sol", "openai-responses has no {}"),
+        ("openai-chat", "gpt-5.6-sol", "OpenAI's own models refuse {}"),
+    ],
+)
+@pytest.mark.parametrize("inside", [False, True])
+def test_a_cache_mark_of_a_tool_without_a_place_is_named(
+    target: str, model: str, reason: str, inside: bool
+) -> None:
+    function, beside = ({**FUNCTION, **MARK}, {}) if inside else (FUNCTION, MARK)
+    tools = [{"type": "function", "function": function, **beside}]
+    body = {**BODIES["openai-chat"], "model": ROUTED, "tools": tools}
+    made = cw.convert(body, "openai-chat", target, model=model)
+    field = "function.cache_control" if inside else "cache_control"
+    assert [c.reason for c in made.changes if c.path == "tools[0]"] == [reason.format(field)]
+
+
+def test_a_cache_mark_of_a_whole_message_or_result_crosses() -> None:
+    """Routers take it beside the content too, and Anthropic only on a result."""
+    messages = [
+        {"role": "system", "content": "Be brief.", **MARK},
+        {"role": "user", "content": "Hi", **MARK},
+        {"role": "assistant", "content": None, "tool_calls": [CALL]},
+        {"role": "tool", "tool_call_id": "a", "content": "Done", **MARK},
+    ]
+    tools = [{"type": "function", "function": FUNCTION}]
+    body = {"model": ROUTED, "messages": messages, "tools": tools, "max_tokens": 100}
+    made = cw.convert(body, "openai-chat", "anthropic", model=MODELS["anthropic"])
+    assert made.changes == ()
+    assert made.payload["system"] == [{"type": "text", "text": "Be brief.", **MARK}]
+    [asked, _, answered] = made.payload["messages"]
+    result = {"type": "tool_result", "tool_use_id": "a", "content": "Done", **MARK}
+    assert asked["content"] == [{"type": "text", "text": "Hi", **MARK}]
+    assert answered["content"] == [result]
+    there = cw.convert(body, "openai-chat", "openai-responses", model=MODELS["openai-responses"])
+    assert there.changes == ()
+    assert there.payload["input"][-1]["output"] == [{"type": "input_text", "text": "Done", **BREAK}]
+    back = cw.convert(made.payload, "anthropic", "openai-chat", model=ROUTED)
+    assert back.changes == ()
+    [*_, answer] = back.payload["messages"]
+    assert answer["content"] == [{"type": "text", "text": "Done", **MARK}]
+
+
 @pytest.mark.parametrize(
     ("target", "model"), [("gemini", "gemini-3.8-flash"), ("openai-chat", "gpt-4o")]
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from contextwright.formats.schemas import (
@@ -274,6 +274,7 @@ SCHEMAS = st.recursive(
 )
 
 
+@example({"allOf": [], "type": "object", "$ref": "#"})
 @given(SCHEMAS)
 def test_any_schema_can_be_read(schema: dict[str, object]) -> None:
     written, _ = gemini_schema(schema, enforced=True)

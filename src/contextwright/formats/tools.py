@@ -23,6 +23,7 @@ __all__ = [
     "flat_name",
     "foreign_fields",
     "hosted_equals",
+    "inner_fields",
     "is_first_of_name",
     "respelled_choice",
     "restore_calls",
@@ -87,11 +88,19 @@ def foreign_fields(tool: Tool, format: str) -> list[str]:
         for field, value in fields.items()
         # null, false and empty values are not a loss
         if value and not is_said_otherwise(tool, name, field)
+        for field in (inner_fields(field, value) if name == "openai-chat" else (field,))
     ]
     spaces = (fields.get("namespace") for name, fields in tool.extra.items() if name != format)
     if any(is_object(space) and space.get("description") for space in spaces):
         lost.append("namespace.description")
     return lost
+
+
+def inner_fields(field: str, value: Any) -> list[str]:
+    """Return the names of the fields within the function of a chat tool; else the field's own."""
+    if field == "function" and is_object(value):
+        return [f"function.{clean_name(name)}" for name in value if value[name]]
+    return [field]
 
 
 FLATTENED = ("namespace", "additional_tools", "opens", "beside")

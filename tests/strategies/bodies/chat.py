@@ -101,7 +101,7 @@ def chat_mark(pen: Pen) -> Body:
 
 
 def chat_system(pen: Pen) -> Any:
-    if not pen.hosted:
+    if not pen.hosted or pen.chance(2):
         return pen.words("System")
     return [{"type": "text", "text": pen.words("System"), **chat_mark(pen)}]
 
@@ -137,7 +137,7 @@ def chat_tool(pen: Pen) -> Body:
 
 
 def chat_turn(pen: Pen) -> list[Body]:
-    asked: Body = {"role": "user", "content": chat_content(pen)}
+    asked: Body = {"role": "user", "content": chat_content(pen), **chat_mark(pen)}
     if pen.chance(3):
         asked["name"] = pen.one(*PEOPLE)
     turn = [asked]
@@ -146,7 +146,12 @@ def chat_turn(pen: Pen) -> list[Body]:
         said: Body = {"role": "assistant", "content": pen.one(None, pen.words("Let me see"))}
         turn.append({**said, **chat_thoughts(pen), "tool_calls": calls})
         turn.extend(
-            {"role": "tool", "tool_call_id": call["id"], "content": chat_result(pen)}
+            {
+                "role": "tool",
+                "tool_call_id": call["id"],
+                "content": chat_result(pen),
+                **chat_mark(pen),
+            }
             for call in calls
         )
     if pen.chance(2):

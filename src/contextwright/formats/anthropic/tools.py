@@ -8,7 +8,7 @@ from contextwright.errors import shown
 from contextwright.formats.anthropic.read import NAME
 from contextwright.formats.base import keep_extra
 from contextwright.formats.reader import Reader
-from contextwright.formats.rules import clean_name
+from contextwright.formats.rules import clean_name, tool_with_cache_mark
 from contextwright.formats.schemas import object_schema, output_schema
 from contextwright.formats.target import Target
 from contextwright.formats.tools import foreign_fields, hosted_equals, is_first_of_name
@@ -52,6 +52,7 @@ def tools_wire(
     for index, tool in enumerate(conversation.tools):
         path = f"tools[{index}]"
         if isinstance(tool, Tool):
+            tool = tool_with_cache_mark(tool, target)
             definitions = [tool_wire(tool, target, path, changes)]
         elif tool.format == NAME:
             definitions = [tool.data] if is_named(tool.data, path, changes) else []

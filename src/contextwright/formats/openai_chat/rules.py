@@ -27,6 +27,7 @@ from contextwright.formats.rules import (
     spell_ids,
 )
 from contextwright.formats.target import Target
+from contextwright.formats.tools import inner_fields
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation, replaced
 from contextwright.messages.message import Message, Role, Tool
@@ -267,7 +268,12 @@ def own_fields(extra: Extra, fields: Mapping[str, Any], path: str, changes: list
     if not own:
         return extra
     kept = {key: value for key, value in own.items() if key in fields and fits(value, fields[key])}
-    lost = [key for key, value in own.items() if key not in kept and value not in (None, False, [])]
+    lost = [
+        name
+        for key, value in own.items()
+        if key not in kept and value not in (None, False, [])
+        for name in inner_fields(key, value)
+    ]
     if lost:
         reason = f"OpenAI's own models refuse {', '.join(lost)}"
         changes.append(Change("loss.extra", path, reason))

@@ -8,6 +8,7 @@ from contextwright.errors import shown
 from contextwright.formats.base import keep_extra, without
 from contextwright.formats.openai_chat.rules import fitted_tool
 from contextwright.formats.reader import Reader
+from contextwright.formats.rules import tool_with_cache_mark
 from contextwright.formats.target import Target
 from contextwright.formats.tools import foreign_fields, is_first_of_name
 from contextwright.messages.changes import Change
@@ -181,6 +182,7 @@ def tools_wire(
             continue
         if dialect.closed:
             tool = fitted_tool(tool, path, changes, same_format=target.same_format)
+        tool = tool_with_cache_mark(tool, target)
         lost = foreign_fields(tool, NAME)
         if lost:
             changes.append(Change("loss.extra", path, f"{NAME} has no {', '.join(lost)}"))

@@ -39,6 +39,7 @@ from contextwright.formats.rules.foreign import (
     leave_out_hidden,
     opaque_fits,
     thinking_fits,
+    tool_with_cache_mark,
 )
 from contextwright.formats.rules.ids import part_repeated_ids, spell_ids
 from contextwright.formats.rules.media import media_fits, place_media
@@ -107,6 +108,7 @@ __all__ = [
     "spell_tool_names",
     "start_with_user",
     "thinking_fits",
+    "tool_with_cache_mark",
     "wants_user",
 ]
 

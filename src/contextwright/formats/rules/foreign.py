@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, TypeVar
 
+from contextwright.formats.base import without
 from contextwright.formats.rules.draft import (
     Draft,
     Ruled,
@@ -17,16 +18,24 @@ from contextwright.formats.rules.draft import (
 )
 from contextwright.formats.target import Target
 from contextwright.messages.changes import Change
-from contextwright.messages.message import Message, Role
+from contextwright.messages.message import Message, Role, Tool
 from contextwright.messages.parts import Media, Opaque, Part, Text, Thinking, ToolCall, ToolResult
 from contextwright.wire.gemini.types import STAND_IN
 from contextwright.wire.openai_chat.dialects import takes_cache_control
 from contextwright.wire.shapes import objects_in
 from contextwright.wire.values import is_object
 
-__all__ = ["extra_fits", "leave_out_foreign", "leave_out_hidden", "opaque_fits", "thinking_fits"]
+__all__ = [
+    "extra_fits",
+    "leave_out_foreign",
+    "leave_out_hidden",
+    "opaque_fits",
+    "thinking_fits",
+    "tool_with_cache_mark",
+]
 
 Holder = TypeVar("Holder", bound=Message | Text | Thinking | ToolCall | ToolResult | Media)
+Inner = TypeVar("Inner", Message, ToolResult)
 SPELLINGS = {
     "aya": {"content", "nested", "result"},
     "forge": {"raw"},
@@ -93,6 +102,7 @@ def leave_out_foreign(draft: Draft, target: Target) -> Ruled:
             continue
         if message.parts and all(is_said_elsewhere(part, target) for part in message.parts):
             continue
+        message = with_mark_inside(message, target)
         parts: list[tuple[int, Part]] = []
         for index, part in enumerate(message.parts):
             found = travelling(part, message, target, path_to(place, index), changes)
@@ -134,6 +144,8 @@ def travelling(
     if isinstance(part, ToolCall) and message.role != "assistant":
         changes.append(Change("loss.call", path, f"a {message.role} message cannot call tools"))
         return []
+    if isinstance(part, ToolResult):
+        part = with_mark_inside(part, target)
     kept: Part = own_extra(part, message.role, target, path, changes)
     if isinstance(kept, ToolResult) and isinstance(kept.content, tuple):
         content: list[Part] = []
@@ -180,20 +192,26 @@ def says_nothing(format: str, field: str, value: Any) -> bool:
     return value in SAYS_NOTHING.get(format, {}).get(field, ())
 
 
+def takes_marks(target: Target) -> bool:
+    """Whether a request can mark what to cache."""
+    return target.format in CACHE_MARKS and target.model.cache_breakpoints
+
+
 def with_cache_mark(holder: Holder, role: Role, target: Target) -> Holder:
-    """Convert another API's cache breakpoint on text or media to the target's, if it takes one."""
-    if target.format not in CACHE_MARKS or not target.model.cache_breakpoints:
+    """Convert another API's cache breakpoint to the target's, if it takes one there."""
+    if not takes_marks(target):
         return holder
     extra = dict(holder.extra)
     marked = [
         (format, field)
         for format, fields in extra.items()
         for field in CACHE_MARKS.get(format, ())
-        if fields.get(field) and format != target.format and isinstance(holder, Text | Media)
+        if fields.get(field) and format != target.format
+        if isinstance(holder, Text | Media | ToolResult)
     ]
     for format, field in marked:
         fields = extra[format]
-        extra[format] = {key: value for key, value in fields.items() if key != field}
+        extra[format] = without(fields, field)
         own, mark = cache_mark(target)
         if field == own:
             mark = fields[field]
@@ -204,6 +222,59 @@ def with_cache_mark(holder: Holder, role: Role, target: Target) -> Holder:
         if not target.traits.accepts_extra(bearer, role, target.model):
             return holder
     return replace(holder, extra=extra)
+
+
+def with_mark_inside(holder: Inner, target: Target) -> Inner:
+    """Move a foreign cache breakpoint of a message or result to its last text or image.
+
+    Routers take one on a whole message; only Anthropic takes one on a result.
+    """
+    own = target.format == "anthropic" and isinstance(holder, ToolResult)
+    marks = [
+        (format, field)
+        for format, fields in holder.extra.items()
+        for field in CACHE_MARKS.get(format, ())
+        if fields.get(field) and format != target.format
+    ]
+    if own or not marks or not takes_marks(target):
+        return holder
+    inner = holder.parts if isinstance(holder, Message) else holder.content
+    if isinstance(inner, str):
+        inner = (Text(inner),) if inner else ()
+    if isinstance(inner, dict) or not inner:
+        return holder
+    *before, last = inner
+    if not isinstance(last, Text | Media):
+        return holder
+    extra, found = dict(holder.extra), dict(last.extra)
+    for format, field in marks:
+        found[format] = {field: extra[format][field], **found.get(format, {})}
+        extra[format] = without(extra[format], field)
+    parts = (*before, replace(last, extra=found))
+    if isinstance(holder, Message):
+        return replace(holder, parts=parts, extra=extra)
+    return replace(holder, content=parts, extra=extra)
+
+
+def tool_with_cache_mark(tool: Tool, target: Target) -> Tool:
+    """Convert another API's cache breakpoint on a tool to the target's, if it takes one there."""
+    if not takes_marks(target) or not takes_cache_control(target.format, target.model):
+        return tool
+    extra, mark = dict(tool.extra), None
+    for format in ("anthropic", "openai-chat"):
+        fields = extra.get(format, {})
+        if format == target.format or not fields:
+            continue
+        inner = fields.get("function")  # some clients of LiteLLM mark the function in the tool
+        if is_object(inner) and inner.get("cache_control"):
+            mark = inner["cache_control"]
+            fields = {**fields, "function": without(inner, "cache_control")}
+        mark = fields.get("cache_control") or mark
+        extra[format] = without(fields, "cache_control")
+    if not mark:
+        return tool
+    extra[target.format] = {**extra.get(target.format, {}), "cache_control": mark}
+    return replace(tool, extra=extra)
 
 
 def cache_mark(target: Target) -> tuple[str, Any]:

@@ -183,7 +183,7 @@ class GeminiWriter:
         self.room -= 1
         if self.room < 0 or self.depth > DEEPEST // 3 or is_recursive(schema, self.root):
             self.lost.append("depth" if self.room < 0 else "recursion")
-            return otherwise
+            return self.one(otherwise)
         self.depth += 1
         written = self.write(whole)
         self.depth -= 1
