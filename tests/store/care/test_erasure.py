@@ -97,8 +97,10 @@ def test_texts_of_lists_are_forgotten(store: cw.Store, way: str) -> None:
 def test_no_message_is_left_in_memory(store: cw.Store, way: str) -> None:
     filled(store).context(RECIPE, model=MODEL)
     assert messages_held("xylophon")
+    assert meter_of.cache_info().currsize
     ERASE[way](store)
     assert not messages_held("xylophon")
+    assert not meter_of.cache_info().currsize
 
 
 def messages_held(word: str) -> int:

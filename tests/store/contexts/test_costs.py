@@ -9,7 +9,9 @@ import pytest
 
 import contextwright as cw
 from contextwright.context.fitting.plan import Plan
+from contextwright.context.fitting.recent import RECENT
 from contextwright.store.store import Store
+from contextwright.tokens.pricer import Texts
 from doubles import Watch
 
 TURN = [
@@ -70,6 +72,29 @@ def test_a_turn_takes_the_same_operations_at_any_length(
     assert turns == seen[1][1]
     warm = {"statements": 13, "commits": 1, "rows written": 6, "rows read": 7}
     assert turns == [warm] * WARM
+
+
+def test_a_store_that_is_opened_again_counts_nothing_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    RECENT.forget()  # the prices that all builds share
+    counted: list[str] = []
+    count = Texts.count
+
+    def watched(texts: Texts, text: str) -> float:
+        counted.extend([text] if text not in texts.counted else [])
+        return count(texts, text)
+
+    monkeypatch.setattr(Texts, "count", watched)
+    file = tmp_path / "chat.db"
+    with Store(file) as store:
+        store.conversation("long").add(TURN)
+        store.conversation("long").context(RECIPE, model="gpt-4o")
+    assert "It is 42." in counted
+    counted.clear()
+    with Store(file) as store:
+        store.conversation("long").context(RECIPE, model="gpt-4o")
+    assert counted == []
 
 
 def test_conversations_in_turn_make_one_request_each(

@@ -187,9 +187,12 @@ class TokenMeter:
         return [one for one in outline(payload, self.format) if one.place != "request"]
 
 
-@lru_cache(4)
+@lru_cache(16)
 def meter_of(format: str, model: Model) -> TokenMeter:
-    """Return the meter of all lists: one that is read again has the same texts in new messages."""
+    """Return the meter of all lists and stores, which counts every text once.
+
+    A list that is read again, or a store that is opened again, has the same texts in new messages.
+    """
     return TokenMeter(format, model)
 
 

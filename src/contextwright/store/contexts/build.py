@@ -12,11 +12,12 @@ import msgspec
 from contextwright.context.build import build as build_context
 from contextwright.context.build import require_arguments
 from contextwright.context.context import Context
+from contextwright.context.fitting.meter import meter_of
 from contextwright.context.fitting.priced_history import PricedHistory
 from contextwright.context.options import BuildOptions
 from contextwright.context.recipe_data import RecipeData
 from contextwright.context.recipe_files import as_recipe
-from contextwright.errors import BudgetError, NotFound, UsageError, shown
+from contextwright.errors import BudgetError, NotFound, UsageError, require, shown
 from contextwright.messages.changes import Change
 from contextwright.messages.lengths import BYTES_PER_TOKEN
 from contextwright.models import Model, as_model
@@ -157,7 +158,8 @@ def take(
             known = brought_up(state, known, at)
             if known is not None:
                 return known
-    meter = state.builds.meter(format, model)
+    require(format, str, "a format")
+    meter = meter_of(format, model)
 
     def work(connection: Connection) -> LoadedHistory:
         head = conversations.seen(connection, state.tenant, id)

@@ -15,7 +15,6 @@ from contextwright.tokens.count import Calibration
 from contextwright.windows.log import Log
 
 if TYPE_CHECKING:
-    from contextwright.context.fitting.meter import TokenMeter
     from contextwright.context.fitting.priced_history import PricedHistory
 
 __all__ = ["Builds", "LoadedHistory"]
@@ -49,24 +48,13 @@ class LoadedHistory(Struct, frozen=True):
 
 
 class Builds:
-    """Meters, loaded histories and included episodes of the conversations that were built."""
+    """Loaded histories and included episodes of the conversations that were built."""
 
     def __init__(self) -> None:
         self._loaded: dict[Moment, LoadedHistory] = {}
         self._included: dict[Key, list[str]] = {}
         """The episodes in the last context of a conversation, for its next turn to count."""
-        self._meters: dict[tuple[str, str], TokenMeter] = {}
         self._calibrations: dict[tuple[str, str], Calibration] = {}
-
-    def meter(self, format: str, model: Model) -> TokenMeter:
-        """Return the meter for a format and a model; it caches every text it has counted."""
-        from contextwright.context.fitting.meter import TokenMeter
-
-        require(format, str, "a format")
-        meter = self._meters.get((format, model.id))
-        if meter is None or meter.model != model:
-            meter = self._meters[format, model.id] = TokenMeter(format, model)
-        return meter
 
     def calibration(self, format: str, model: Model) -> Calibration:
         """Return what the providers' own counts have shown about ours so far."""
@@ -90,11 +78,10 @@ class Builds:
             self._loaded.pop(next(iter(self._loaded)), None)
 
     def forget(self) -> None:
-        """Drop all texts that are in memory, those of lists that were built too."""
+        """Drop all texts in memory: those of lists too, and the prices that all builds share."""
         from contextwright.context.fitting.recent import RECENT
 
         self._loaded.clear()
-        self._meters.clear()
         RECENT.forget()
 
     def note_included(self, key: Key, episodes: Collection[str]) -> None:
