@@ -46,6 +46,8 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "qwen": ("@qwen-code/qwen-code@0.24.4",),
 }
 """With what some of them import, and do not name."""
+PYTHONS = {"openhands": ">=3.12"}
+"""Where a client needs a newer Python than the tests."""
 IN_NODE = ("pi", "opencode", "claude", "codex", "gemini", "ai", "qwen")
 SECONDS = 600
 """How long one client may take."""
@@ -60,7 +62,7 @@ def main(folder: Path, names: list[str]) -> int:
             if name in IN_NODE:
                 install_from_npm(place, (NODE, *PACKAGES[name]))
             else:
-                install_from_pypi(place, PACKAGES[name])
+                install_from_pypi(place, PACKAGES[name], PYTHONS.get(name, ">=3.11"))
         except (OSError, subprocess.SubprocessError) as error:
             shutil.rmtree(place, ignore_errors=True)
             print(f"{name}: not installed: {error}", flush=True)
@@ -80,8 +82,8 @@ def install_from_npm(place: Path, packages: tuple[str, ...]) -> None:
     part.rename(place)
 
 
-def install_from_pypi(place: Path, packages: tuple[str, ...]) -> None:
-    run(["uv", "venv", "--quiet", "--allow-existing", str(place)])
+def install_from_pypi(place: Path, packages: tuple[str, ...], python: str) -> None:
+    run(["uv", "venv", "--quiet", "--allow-existing", "--python", python, str(place)])
     run(["uv", "pip", "install", "--quiet", "--python", str(place), *packages])
 
 
