@@ -17,6 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import contextwright as cw
+from contextwright.context.fitting import priced_history
+from contextwright.context.fitting.recent import RECENT
 from contextwright.context.options import BuildOptions
 from contextwright.context.recipe import Recipe
 from contextwright.errors import BudgetError
@@ -137,6 +139,29 @@ def test_whatever_was_built_before_from_a_kept_history(
     for budget in budgets:
         build = partial(recipe.build, model=model, format=format, budget=budget)
         assert outcome(partial(build, history)) == outcome(partial(build, messages))
+
+
+@examples(STORE)
+@given(
+    runs.histories(6),
+    st.builds(Recipe, window=runs.windows, clearing=runs.clearings, summary=runs.summaries),
+    runs.targets,
+    st.data(),
+)
+def test_however_little_of_a_list_is_read_at_first(
+    messages: list[cw.Message], recipe: Recipe, target: tuple[str, str], data: st.DataObject
+) -> None:
+    format, model = target
+    stops = data.draw(st.lists(st.integers(1, len(messages)), min_size=1, max_size=4))
+    RECENT.forget()
+    for stop in sorted(stops):
+        budget = data.draw(st.integers(60, 400) | budgets)
+        build = partial(recipe.build, model=model, format=format, budget=budget)
+        history = recipe.history(messages[:stop], model=model, format=format)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(priced_history, "NEWEST", data.draw(st.integers(1, 8)))
+            told = outcome(partial(build, messages[:stop]))
+        assert told == outcome(partial(build, history))
 
 
 @examples(STORE)

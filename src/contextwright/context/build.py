@@ -43,6 +43,7 @@ from contextwright.sections import SectionInput
 from contextwright.sections.budget import costs
 from contextwright.summaries.summary import SummarySource
 from contextwright.tokens.count import Count
+from contextwright.windows.log import Unloaded
 
 __all__ = ["build"]
 
@@ -86,9 +87,8 @@ def build(
     with nullcontext() if isinstance(given, PricedHistory) else naming_faults(given):
         planned = plan(recipe, given, known, facts, name, offered, input, summaries)
         try:
-            context = within(
-                planned, recipe.tokens(facts, budget, planned.frame.settings.max_tokens)
-            )
+            tokens = recipe.tokens(facts, budget, planned.frame.settings.max_tokens)
+            context = within(planned, tokens)
         finally:
             if planned.history is not conversation:
                 RECENT.keep(planned.history)
@@ -111,11 +111,16 @@ def require_arguments(recipe: Any, now: Any, budget: Any, memories: Any) -> None
 
 
 def within(planned: Plan, budget: int) -> Context:
-    """Return the best request within a budget."""
-    found = fit(planned, budget)
-    if isinstance(found, Count):
-        raise BudgetError(budget, least_beyond(planned, budget, found), found.places)
-    return finish(with_summary(with_filling(found)))
+    """Return the best request within a budget; reads more of a long list if a window needs it."""
+    while True:
+        try:
+            found = fit(planned, budget)
+            if isinstance(found, Count):
+                raise BudgetError(budget, least_beyond(planned, budget, found), found.places)
+            return finish(with_summary(with_filling(found)))
+        except Unloaded:
+            if not planned.history.read_more():
+                raise
 
 
 def least_beyond(planned: Plan, budget: int, count: Count) -> int:

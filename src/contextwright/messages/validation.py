@@ -6,7 +6,6 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
-from operator import attrgetter
 from typing import Any, get_args
 from uuid import UUID
 
@@ -22,7 +21,6 @@ from contextwright.text.json import convert
 __all__ = ["naming_faults", "naming_faults_of", "refuse", "refuse_faults", "require_roles"]
 
 ROLES = frozenset(get_args(Role))
-role_of = attrgetter("role")
 NO_SETTINGS = Conversation(()).settings
 UNEXPECTED = (
     ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError
@@ -84,7 +82,7 @@ def require_roles(messages: Sequence[Message]) -> None:
 
     Call it within `naming_faults`, which names a role that is not even text.
     """
-    if not ROLES.issuperset(map(role_of, messages)):
+    if not ROLES.issuperset({message.role for message in messages}):
         refuse_faults(messages)
 
 

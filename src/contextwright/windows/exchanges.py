@@ -11,7 +11,7 @@ from contextwright.messages.exchanges import Answer, Waiting
 from contextwright.messages.message import Message
 from contextwright.messages.parts import ToolCall, ToolResult
 
-__all__ = ["Exchanges", "Holder"]
+__all__ = ["Exchanges", "Holder", "Unloaded"]
 
 FEWEST = 32
 """The number of messages that are matched at first; then three times as many each time."""
@@ -19,6 +19,10 @@ FEWEST = 32
 Holder: TypeAlias = tuple[int, Message, int | None]
 """The index of a message with calls or results, the message, and the first message whose calls it
 can answer; None if it answers none."""
+
+
+class Unloaded(Exception):
+    """Raised if a message is needed that is not loaded; the loader must load more."""
 
 
 class Exchanges:
@@ -41,6 +45,8 @@ class Exchanges:
         self._first, self._stop = sys.maxsize, 0
         """The range of the holders that are matched."""
         self._fewest = fewest
+        self.is_partial = False
+        """Whether a result may answer a call that is not loaded."""
         self._begin()
 
     def _begin(self) -> None:
@@ -150,8 +156,11 @@ class Exchanges:
     def _go_on(self, start: int, stop: int) -> bool:
         """Match some holders; False if one may answer a call before those that are matched."""
         for place in range(start, stop):
-            if not self._pair(*self._holders[place]) and self._first:
-                return False
+            if not self._pair(*self._holders[place]):
+                if self._first:
+                    return False
+                if self.is_partial:
+                    raise Unloaded(self._holders[place][0])
         self._stop = stop
         return True
 

@@ -10,13 +10,9 @@ from contextwright.messages.conversation import require_messages
 from contextwright.messages.message import Message
 from contextwright.messages.parts import Media, Text, ToolCall, ToolResult
 from contextwright.messages.validation import require_roles
-from contextwright.windows.exchanges import Exchanges, Holder
+from contextwright.windows.exchanges import Exchanges, Holder, Unloaded
 
 __all__ = ["Log", "Unloaded", "first_from", "is_question", "last_before", "media_in"]
-
-
-class Unloaded(Exception):
-    """Raised if a message is needed that is not loaded; the loader must load more."""
 
 
 class Log:
@@ -51,7 +47,7 @@ class Log:
         self.media: dict[int, int] = {}
         """The number of media in the loaded messages up to each of these."""
         self.inexact: dict[int, Message] = {}
-        """Messages added by `extend` that may be written unlike their equals: 1 equals 1.0."""
+        """Messages of a list that may be written unlike their equals: 1 equals 1.0."""
         self.exchanges = Exchanges()
         self._task: int | None = None
         self._has_task_known = False

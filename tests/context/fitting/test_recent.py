@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 import contextwright as cw
-from contextwright.context.fitting import recent
+from contextwright.context.fitting import priced_history, recent
 from contextwright.context.fitting.meter import TokenMeter
 from contextwright.context.fitting.priced_history import PricedHistory
 from contextwright.messages import Message, Opaque, Reply
@@ -122,6 +122,20 @@ def test_equal_is_not_the_same(place: str, order: tuple[object, ...]) -> None:
         fresh = RECIPE.build(RECIPE.history(messages, model=MODEL), model=MODEL)
         assert encode_json(built.payload) == encode_json(fresh.payload)
         assert encode_json(built.conversation.messages) == encode_json(fresh.conversation.messages)
+
+
+@pytest.mark.parametrize("place", NUMBERS)
+def test_equal_is_not_the_same_where_nobody_looked(
+    place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first build reads only the end of the list, the next one reads more of another list."""
+    monkeypatch.setattr(priced_history, "NEWEST", 2)
+    messages, recipe = chat(41), cw.Recipe()
+    for value, budget in ((1, 60), (1.0, 100_000)):
+        shown = [*messages[:10], NUMBERS[place](value), *messages[10:]]
+        built = recipe.build(shown, model=MODEL, budget=budget)
+        fresh = recipe.build(recipe.history(shown, model=MODEL), model=MODEL, budget=budget)
+        assert encode_json(built.payload) == encode_json(fresh.payload)
 
 
 @pytest.mark.parametrize("model", ["claude-sonnet-5-5", "gemini-3.8-flash"])

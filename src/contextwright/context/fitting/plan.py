@@ -119,8 +119,8 @@ def plan(
     log = history.log
     question = log[log.questions[-1]] if log.questions else None
     price = history.meter.text
-    input = replace(input, question=question, messages=log.loaded, price=price)
-    attachments = reply_media(log.loaded, question) if question and recipe.reply_media else []
+    input = replace(input, question=question, messages=history.messages, price=price)
+    attachments = reply_media(history.messages, question) if question and recipe.reply_media else []
     return Plan(
         recipe,
         model,
@@ -150,7 +150,8 @@ def priced(
     if known is None:
         known = PricedHistory((), meter_of(format, model), recipe)
     history = known
-    history.extend(messages[len(history) :] if len(history) else messages)
+    history.read(messages, recipe.window)
     if history.log.hidden and (told := without_quotes(messages)) is not messages:
-        history = PricedHistory(told, meter_of(format, model), recipe)
+        history = PricedHistory((), meter_of(format, model), recipe)
+        history.read(told, recipe.window)
     return history, frame

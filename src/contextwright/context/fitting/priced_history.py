@@ -22,6 +22,7 @@ from contextwright.summaries.writer import write_summary
 from contextwright.tokens.count import Count
 from contextwright.windows.clearing import Clearing
 from contextwright.windows.history import History
+from contextwright.windows.list_end import load_end
 from contextwright.windows.log import Log
 from contextwright.windows.policies import Window
 from contextwright.wire.values import is_object
@@ -29,6 +30,9 @@ from contextwright.wire.values import is_object
 __all__ = ["OwnSummaries", "PricedHistory"]
 
 replace = msgspec.structs.replace
+
+NEWEST = 1_000
+"""The messages of a long list that are loaded at first; then four times as many each time."""
 
 
 class PricedHistory:
@@ -56,6 +60,10 @@ class PricedHistory:
             wrapping=meter.shared_wrapping if meter.merges_turns else None,
             label=meter.label if meter.names_speakers else None,
         )
+        self.given: Sequence[Message] | None = None
+        """The list of this build, if its log has only the end of it."""
+        self.unread: list[Message] = []
+        """A copy of what stands in that list before the end that the log has."""
         self._least: tuple[float, Window | None] = 0.0, None
         """Tokens that all messages cost at least, and the window that therefore drops some."""
         self.chain = HashChain()
@@ -76,8 +84,8 @@ class PricedHistory:
 
     @property
     def messages(self) -> Sequence[Message]:
-        """The messages that are loaded."""
-        return self.log.loaded
+        """All messages of a list; of a store, those that are loaded."""
+        return self.log.loaded if self.given is None else self.given
 
     def append(self, message: Message) -> None:
         """Add one message at the end."""
@@ -86,6 +94,30 @@ class PricedHistory:
     def extend(self, messages: Iterable[Message]) -> None:
         """Add messages at the end."""
         self.history.extend(messages)
+
+    def read(self, messages: Sequence[Message], window: Window) -> None:
+        """Read a list that begins with the messages of this history, as far as a window needs."""
+        if not len(self):
+            needs_all = window.is_unlimited or window.first_messages
+            self._load(messages, len(messages) if needs_all else NEWEST)
+            return
+        self.extend(messages[len(self) :])
+        if self.given is not None:
+            self.given = messages
+
+    def read_more(self) -> bool:
+        """Load more of the list; False if there is no more."""
+        if self.given is None:
+            return False
+        self._load(self.given, 4 * len(self.log.messages))
+        return True
+
+    def _load(self, messages: Sequence[Message], newest: int) -> None:
+        """Load the newest messages of a list."""
+        log = load_end(messages, newest)
+        self.history.read_from(log)
+        self.given = messages if log.start else None
+        self.unread = list(messages[: log.start])
 
     def fits(self, format: str, model: Model, recipe: RecipeData) -> bool:
         """Whether its prices are for this format, model and recipe."""
@@ -180,8 +212,8 @@ class OwnSummaries:
         if known is not None and known.last == last and set(known.untold).issubset(kept):
             return SummaryResult(known)
         numbers = [*known.untold, *range(known.last + 1, last + 1)] if known else range(1, last + 1)
-        log = self.history.log
-        messages = ((number, log[number - 1]) for number in numbers)
+        said = self.history.messages
+        messages = ((number, said[number - 1]) for number in numbers)
         result = write_summary(self.policy, known, messages, kept)
         self.history.summary = result.summary
         return result
@@ -191,7 +223,8 @@ class OwnSummaries:
         known, longest = self.history.digest, self.policy.longest
         if known is None or known.longest != longest or known.last > last:
             known = Digest(longest)
+        said = self.history.messages
         for index in range(known.last, last):
-            known.add(self.history.log[index])
+            known.add(said[index])
         self.history.digest = known
         return known

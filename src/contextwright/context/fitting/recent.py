@@ -18,7 +18,6 @@ from contextwright.formats.given import is_messages
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Message
 from contextwright.models import Model
-from contextwright.windows.log import Log
 
 __all__ = ["RECENT", "RecentHistories"]
 
@@ -47,7 +46,7 @@ class RecentHistories:
                 if (
                     history.meter.model == model
                     and history.fits(format, model, recipe)
-                    and begins_with(messages, history.log)
+                    and begins_with(messages, history)
                     and is_messages(messages[len(history) :])
                 ):
                     return self._histories.pop(place)
@@ -70,18 +69,19 @@ class RecentHistories:
 RECENT = RecentHistories()
 
 
-def begins_with(messages: Sequence[Message], log: Log) -> bool:
-    """Whether a list begins with the messages of a log, to the byte."""
-    known = log.messages
-    if log.start or not known or len(messages) < len(known):
+def begins_with(messages: Sequence[Message], history: PricedHistory) -> bool:
+    """Whether a list begins with the messages of a history, and those it has read to the byte."""
+    log, unread = history.log, history.unread
+    start, last = log.start, len(log) - 1
+    if len(unread) != start or not log.messages or len(messages) <= last:
         return False
     # Compare the ends first, because most lists differ there.
-    if messages[0] is not known[0] or messages[len(known) - 1] is not known[-1]:
+    if messages[start] is not log.messages[0] or messages[last] is not log.messages[-1]:
         return False
-    inexact = log.inexact
-    return is_prefix(known, messages) and all(
-        map(is_, inexact.values(), map(messages.__getitem__, inexact))
-    )
+    end = messages[start:] if start else messages
+    if not is_prefix(unread, messages) or not is_prefix(log.messages, end):
+        return False
+    return all(map(is_, log.inexact.values(), map(messages.__getitem__, log.inexact)))
 
 
 def is_prefix(known: list[Message], messages: Sequence[Message]) -> bool:
