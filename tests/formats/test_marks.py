@@ -71,6 +71,18 @@ def test_claude_behind_a_router_is_marked_as_by_anthropic(mark: dict[str, Any]) 
         assert lost == ([f"{target} has no place for cache_control.ttl"] if mark is LONG else [])
 
 
+def test_a_mark_with_a_scope_stays() -> None:
+    """As Claude Code marks its system prompt."""
+    mark = {"cache_control": {"type": "ephemeral", "ttl": "1h", "scope": "global"}}
+    system = [{"type": "text", "text": "Be brief.", **mark}]
+    body = {**BODIES["anthropic"], "system": system}
+    assert cw.check(body, "anthropic") == []
+    assert cw.convert(body, "anthropic", "anthropic").payload is body
+    made = cw.convert(body, "anthropic", "openai-chat", model=MODELS["openai-chat"])
+    reason = "openai-chat has no place for cache_control.ttl, cache_control.scope"
+    assert [change.reason for change in made.changes] == [reason]
+
+
 FUNCTION = {"name": "f", "parameters": {"type": "object", "properties": {}}}
 CALL = {"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}
 

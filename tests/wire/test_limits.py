@@ -97,6 +97,7 @@ def file(label: str) -> dict[str, Any]:
 
 
 MARK, LONG = ({"cache_control": {"type": "ephemeral", "ttl": ttl}} for ttl in ("5m", "1h"))
+BUDGET = {"type": "enabled", "budget_tokens": 1_024}
 THOUGHT = [{"type": "thinking", "thinking": "hm", "signature": "s"}, {"type": "text", "text": "a"}]
 NONE: list[Any] = []
 OLD, NEW = "claude-sonnet-4-5", "claude-opus-5"
@@ -215,6 +216,30 @@ LIMITS: dict[str, tuple[str, dict[str, Any], dict[str, Any], list[str]]] = {
         said(temperature=1, top_p=1.0),
         said(temperature=0.9, top_p=0.9, top_k=5),
         ["A-sampling temperature", "A-sampling top_p", "A-sampling top_k"],
+    ),
+    "sampling to think to a budget": (
+        "claude-opus-4-0",
+        said(max_tokens=2_000, thinking=BUDGET, temperature=1, top_p=0.95),
+        said(max_tokens=2_000, thinking=BUDGET, temperature=0.9, top_p=0.94, top_k=5),
+        ["A-sampling temperature", "A-sampling top_p", "A-sampling top_k"],
+    ),
+    "sampling to think adaptively": (
+        "claude-opus-4-6",
+        said(thinking={"type": "disabled"}, temperature=0.9, top_k=5),
+        said(thinking={"type": "adaptive"}, temperature=0.9, top_k=5),
+        ["A-sampling temperature", "A-sampling top_k"],
+    ),
+    "temperature beside top_p": (
+        "claude-opus-4-6",
+        said(top_p=0.9),
+        said(top_p=0.9, temperature=0.9),
+        ["A-sampling top_p"],
+    ),
+    "the usual temperature beside top_p": (
+        "claude-opus-4-6",
+        said(temperature=1),
+        said(top_p=0.9, temperature=1),
+        ["A-sampling temperature"],
     ),
     "sampling of an unknown model": (
         "claude-saga-7",

@@ -31,6 +31,10 @@ def as_number(name: str) -> Read:
     return lambda value: {name: value} if type(value) is int else {}
 
 
+def as_top_k(value: Any) -> Object:
+    return {"top_k": value} if type(value) is int and value > 0 else {}
+
+
 def as_effort(value: Any) -> Object:
     return {"effort": value} if known_effort(value) else {}
 
@@ -85,7 +89,7 @@ THINKING: dict[str, Read] = {
 """How hosts ask for thinking; the first that is given counts."""
 HOSTS: dict[str, Read] = {
     **THINKING,
-    "top_k": as_number("top_k"),
+    "top_k": as_top_k,
     "random_seed": as_number("seed"),  # Mistral
 }
 """All settings that are read here, by their paths."""

@@ -170,6 +170,7 @@ SAYS_NOTHING_THERE: dict[str, tuple[Any, ...]] = {
     "n": (1,),
     "stream_options": ({"include_obfuscation": False},),
     "thinking": ({"type": "disabled"},),
+    "top_k": (-1, 0),
     "response_format": ({"type": "text"},),
     "text.format": ({"type": "text"},),
     "truncation": ("disabled",),

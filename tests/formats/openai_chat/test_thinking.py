@@ -153,3 +153,35 @@ def test_claude_behind_a_router_is_asked_to_think(
     made = cw.convert(given, "anthropic", "openai-chat", model=model)
     assert {key: made.payload[key] for key in made.payload if "reason" in key} == written
     assert [change.path for change in made.changes] == said
+
+
+@pytest.mark.parametrize(
+    ("given", "sent", "said"),
+    [
+        ({"reasoning_effort": "high", "temperature": 0}, {}, ["loss.setting temperature"]),
+        (
+            {"reasoning_effort": "high", "temperature": 1, "top_p": 1},
+            {"temperature": 1},
+            ["repair.setting top_p"],
+        ),
+        ({"enable_thinking": True, "top_k": 20}, {}, ["loss.setting top_k"]),
+        ({"enable_thinking": False, "top_k": 20}, {"top_k": 20}, []),
+        ({"top_k": -1}, {}, []),
+        ({"temperature": 0.5, "top_p": 0.9}, {"temperature": 0.5}, ["loss.setting top_p"]),
+        (
+            {"reasoning_effort": "high", "temperature": 0.5, "top_p": 0.97},
+            {"top_p": 0.97},
+            ["loss.setting temperature"],
+        ),
+    ],
+    ids=str,
+)
+def test_claude_draws_as_usual_while_it_thinks(
+    given: dict[str, Any], sent: dict[str, Any], said: list[str]
+) -> None:
+    given = body(max_tokens=20_000, **given)
+    made = cw.convert(given, "openai-chat", "anthropic", model="claude-opus-4-6")
+    drawn = {key: made.payload[key] for key in made.payload if key[:3] in ("tem", "top")}
+    assert drawn == sent
+    assert [f"{change.code} {change.path}" for change in made.changes] == said
+    assert cw.check(made.payload, "anthropic") == []

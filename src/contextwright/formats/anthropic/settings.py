@@ -191,7 +191,7 @@ def write_thinking(
 
 
 def write_budget(budget: int, model: Model, wire: dict[str, Any], changes: list[Change]) -> None:
-    """Write a thinking budget. It counts towards `max_tokens`, and excludes sampling settings."""
+    """Write a thinking budget. It counts towards `max_tokens`."""
     limit = wire.setdefault("max_tokens", room_for(budget + DEFAULT_MAX_TOKENS, model))
     wanted = max(budget, MIN_THINKING_BUDGET)
     # A quarter is left for the answer.
@@ -203,9 +203,6 @@ def write_budget(budget: int, model: Model, wire: dict[str, Any], changes: list[
         reason = f"max_tokens is {limit:,}; a thinking budget of {fitted:,}, not {wanted:,}"
         changes.append(Change("repair.setting", "effort", reason))
     wire["thinking"] = {"type": "enabled", "budget_tokens": fitted}
-    for name in ("temperature", "top_p", "top_k"):
-        if wire.pop(name, None) not in (None, *SAYS_NOTHING.get(name, ())):
-            changes.append(Change("loss.setting", name, "refused while the model thinks"))
 
 
 def write_output(output: OutputFormat, wire: dict[str, Any], changes: list[Change]) -> None:
@@ -260,8 +257,9 @@ def settle_sampling(body: dict[str, Any], model: Model, changes: list[Change]) -
     """Leave out sampling settings that the model refuses."""
     for problem in sampling(body, model):
         if problem.level == "error":
-            del body[problem.path]
-            changes.append(Change("loss.setting", problem.path, problem.message))
+            usual = body.pop(problem.path) in SAYS_NOTHING.get(problem.path, ())
+            code = "repair.setting" if usual else "loss.setting"
+            changes.append(Change(code, problem.path, problem.message))
 
 
 def settle_choice(body: dict[str, Any], changes: list[Change]) -> None:

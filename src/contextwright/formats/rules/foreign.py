@@ -215,8 +215,10 @@ def with_cache_mark(holder: Holder, role: Role, target: Target) -> Holder:
         own, mark = cache_mark(target)
         if field == own:
             mark = fields[field]
-        elif is_object(fields[field]) and (ttl := fields[field].get("ttl")):
-            extra[format][f"{field}.ttl"] = ttl
+        elif is_object(fields[field]):
+            for name in ("ttl", "scope"):
+                if value := fields[field].get(name):
+                    extra[format][f"{field}.{name}"] = value
         extra[target.format] = {**extra.get(target.format, {}), own: mark}
         bearer = replace(holder, extra={target.format: extra[target.format]})
         if not target.traits.accepts_extra(bearer, role, target.model):

@@ -32,6 +32,8 @@ MAX_MESSAGES = 100_000
 MIN_THINKING_BUDGET = 1024
 SAMPLING = {"temperature": 1, "top_p": 1, "top_k": None}
 """The settings of how tokens are drawn, with the default of each."""
+LEAST_TOP_P = 0.95
+"""The least `top_p` of a request to think."""
 
 
 def check(payload: Any, model: Model) -> list[Problem]:
@@ -134,14 +136,35 @@ def request_settings(payload: dict[str, Any], model: Model) -> Iterator[Problem]
 
 
 def sampling(payload: Object, model: Model) -> Iterator[Problem]:
-    """Models that accept no sampling settings refuse all values but the default."""
-    if model.sampling:
-        return
+    """Which settings a model refuses: all but the defaults, one of two, or some while it thinks."""
     level: Level = "error" if model.matched == "exact" else "warning"
+    if model.sampling:
+        yield from sampling_while_thinking(payload)
+        both = all(payload.get(field) is not None for field in ("temperature", "top_p"))
+        if both and not model.temperature_with_top_p:
+            field = "temperature" if payload["temperature"] == 1 != payload["top_p"] else "top_p"
+            reason = f"{model.id} takes either temperature or top_p"
+            yield Problem("A-sampling", field, reason, level)
+        return
     for field, default in SAMPLING.items():
         if payload.get(field) not in (None, default):
             reason = f"{model.id} takes no sampling settings"
             yield Problem("A-sampling", field, reason, level)
+
+
+def sampling_while_thinking(payload: Object) -> Iterator[Problem]:
+    """A request to think, to a budget or adaptively, may hardly change how tokens are drawn."""
+    thinking = payload.get("thinking")
+    if not is_object(thinking) or thinking.get("type") not in ("enabled", "adaptive"):
+        return
+    if payload.get("temperature") not in (None, 1):
+        yield Problem("A-sampling", "temperature", "only 1 is accepted while the model thinks")
+    top_p = payload.get("top_p")
+    if isinstance(top_p, int | float) and top_p < LEAST_TOP_P:
+        reason = f"at least {LEAST_TOP_P} is accepted while the model thinks"
+        yield Problem("A-sampling", "top_p", reason)
+    if payload.get("top_k") is not None:
+        yield Problem("A-sampling", "top_k", "refused while the model thinks")
 
 
 def forced_tool(payload: Object) -> Iterator[Problem]:

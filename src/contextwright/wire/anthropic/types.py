@@ -24,6 +24,7 @@ __all__ = ["AssistantBlock", "Block", "CustomTool", "Request", "UNSIGNED", "User
 class CacheControl(Shape):
     type: Literal["ephemeral"]
     ttl: Literal["5m", "1h"] | None = None
+    scope: str | None = None  # Claude Code's
 
 
 class Block(Shape):
