@@ -37,6 +37,13 @@ def kept_of(messages: list[cw.Message], window: Window, limit: int = 10**9) -> l
     return list(decided(messages, window, limit).kept())
 
 
+@pytest.mark.parametrize(("most", "gap"), [(1, 48), (2, 48), (3, 48), (4, 48), (5, 48), (6, 47)])
+def test_p42_8_the_note_comes_before_a_question_that_stays(most: int, gap: int) -> None:
+    """The last of 50 messages is an answer: its question stays, before the newest that fit."""
+    messages = [cw.user("question"), cw.assistant("answer")] * 25
+    assert decided(messages, FirstAndRecent(most)).gap == gap
+
+
 @pytest.mark.parametrize(
     ("total", "sent", "told", "told_by_port42"),
     [

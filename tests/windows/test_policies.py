@@ -352,7 +352,7 @@ def test_deciding_is_pure(
 
 
 @given(histories, windows, limits)
-def test_a_note_never_parts_a_call_from_its_result(
+def test_a_note_follows_what_it_stands_for_and_never_parts_a_call_from_its_result(
     messages: list[cw.Message], window: Window, limit: int
 ) -> None:
     decisions = decided(messages, window, limit)
@@ -361,3 +361,8 @@ def test_a_note_never_parts_a_call_from_its_result(
     if gap is not None:
         assert gap in kept
         assert not any(call < gap <= result for call, result in pairs(messages) if call in kept)
+        omitted = [one.index for one in decisions if one.action == "dropped"]
+        omitted = [index for index in omitted if messages[index].visibility == "public"]
+        before = [index for index in omitted if index < gap]
+        if before and gap not in {call for call, _ in pairs(messages)}:
+            assert kept.isdisjoint(range(before[-1], gap))

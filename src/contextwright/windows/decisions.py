@@ -174,19 +174,32 @@ class Decisions(Sequence[Decision]):
     def gap(self) -> int | None:
         """The index before which a note on omitted messages belongs; None if nothing is omitted.
 
-        It is before the first message after the cut, or before the exchange that this one ends.
+        It is before the first message after the cut and what stays directly before that, such as
+        the question, or before the exchange that this one ends.
         """
         if not self.omitted:
             return None
         gap = next((max(run.start, self.cut) for run in self.staying if run.stop > self.cut), None)
         if gap is None or gap == self._starts[0]:
             return gap
+        gap = self._first_beside(gap)
         # Never split an exchange that stays, wherever its calls and results are.
         exchanges = self.view.log.exchanges
         for index in sorted(exchanges.among(set(self.kept())), reverse=True):
             if index >= gap:
                 gap = min(gap, exchanges.first(index))
         return gap
+
+    def _first_beside(self, kept: int) -> int:
+        """Return the first message of those that stay together with this one.
+
+        It is the same one if nothing is left out before them.
+        """
+        first = index = kept
+        while index and (self.is_kept(index - 1) or self._why(index - 1) in UNSEEN):
+            index -= 1
+            first = index if self.is_kept(index) else first
+        return first if index else kept
 
     @property
     def first_changed(self) -> int:
