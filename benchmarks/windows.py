@@ -129,15 +129,16 @@ def best_of_lists(recipe: Recipe, bodies: Sequence[bytes]) -> tuple[float, ...]:
     best = [float("inf")] * 4
     for number in range(3):
         RECENT.forget()  # nothing is known of any text
-        lists = [list(map(decode, bodies)) for _ in range(2)]
-        times = [elapsed(partial(recipe.build, one, model=MODEL)) for one in lists]
-        grown = [*lists.pop(0), user(f"And {number}?")]
-        times.append(elapsed(partial(recipe.build, grown, model=MODEL)))
-        history = recipe.history(lists.pop(), model=MODEL)
+        messages, again = (list(map(decode, bodies)) for _ in range(2))
+        first = elapsed(partial(recipe.build, messages, model=MODEL))
+        messages.append(user(f"And {number}?"))
+        grown = elapsed(partial(recipe.build, messages, model=MODEL))
+        history = recipe.history(messages[:-1], model=MODEL)
         recipe.build(history, model=MODEL)
-        history.append(grown[-1])
-        times.append(elapsed(partial(recipe.build, history, model=MODEL)))
-        best = list(map(min, best, times))
+        history.append(messages[-1])
+        kept = elapsed(partial(recipe.build, history, model=MODEL))
+        read_again = elapsed(partial(recipe.build, again, model=MODEL))
+        best = list(map(min, best, (first, read_again, grown, kept)))
     return tuple(best)
 
 

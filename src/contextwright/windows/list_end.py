@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from contextwright.messages.conversation import require_messages
 from contextwright.messages.message import Message
 from contextwright.messages.parts import ToolCall, ToolResult
 from contextwright.messages.validation import require_roles
@@ -24,7 +23,6 @@ def load_end(messages: Sequence[Message], newest: int) -> Log:
     start = len(messages) - newest
     if start <= 0:
         return Log(messages)
-    require_messages(messages)
     require_roles(messages)
     task = task_of(messages)
     if task is None:

@@ -15,7 +15,7 @@ from contextwright.formats.api import written
 from contextwright.formats.base import Rendered, as_options, foreign_settings
 from contextwright.formats.given import Given as GivenMessages
 from contextwright.messages.changes import Change
-from contextwright.messages.conversation import Conversation
+from contextwright.messages.conversation import Conversation, require_messages
 from contextwright.messages.message import Message, Tool
 from contextwright.messages.parts import Opaque, Part, Text
 from contextwright.messages.quotes import without_quotes
@@ -144,6 +144,8 @@ def priced(
         messages, frame = given.messages, given.frame
     elif isinstance(given, Conversation):
         messages = given.messages
+        if known is None:
+            require_messages(messages)
         frame = replace(given, messages=(), changes=(), source=None, extra={})
     else:
         messages = given
