@@ -69,6 +69,7 @@ ACCEPTED: list[Any] = [
     ],
     [user("q"), assistant("4", reasoning_content="2 + 2"), user("x")],
     {"messages": [user("q"), calling(call())], "tools": [TOOL]},
+    {"messages": [user("q")], "tools": [{"function": TOOL["function"]}]},
     {"messages": [user("q"), assistant("a")], "source": "mine"},
 ]
 

@@ -343,6 +343,9 @@ def test_what_a_file_may_not_be(tmp_path: Path) -> None:
     ):
         with pytest.raises(cw.UsageError, match=reason):
             cw.sections.File(path, root=str(inside), largest=10).write(SectionInput())
+    (inside / "full").write_text("x" * 10)
+    full = cw.sections.File("full", root=str(inside), largest=10)
+    assert full.write(SectionInput()) == "x" * 10
     assert cw.sections.File("blank", root=str(inside)).write(SectionInput()) is None
     (inside / "marked").write_text("Be brief.", "utf-8-sig")
     assert cw.sections.File("marked", root=str(inside)).write(SectionInput()) == "Be brief."
