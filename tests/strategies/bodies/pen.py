@@ -12,7 +12,13 @@ Body: TypeAlias = dict[str, Any]
 MODELS = {
     "anthropic": ("claude-sonnet-4-5", "claude-opus-4-7", "claude-opus-5", "claude-sonnet-5-5"),
     "gemini": ("gemini-2.5-flash", "gemini-3.1-pro-preview", "gemini-3.8-flash"),
-    "openai-chat": ("gpt-4o", "gpt-5.6-sol", "deepseek-chat", "anthropic/claude-opus-4.6"),
+    "openai-chat": (
+        "gpt-4o",
+        "gpt-5.6-sol",
+        "deepseek-chat",
+        "anthropic/claude-opus-4.6",
+        "gemini-3.8-flash",
+    ),
     "openai-responses": ("gpt-4o", "gpt-5.6-sol", "deepseek-v4-flash"),
 }
 IDS = ("a", "a", "b", "call_1", "call:2", "")

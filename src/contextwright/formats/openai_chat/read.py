@@ -76,6 +76,8 @@ def message_of(message: dict[str, Any], path: str, reader: Reader, model: str | 
     author = None
     if isinstance(fields.get("name"), str):
         author = Author(name=fields.pop("name"))
+    if ours == "system":  # Mistral's prompts show how to think
+        parts = [shown_thinking(part, reader.format) for part in parts]
     if ours == "assistant":
         parts = assistant_parts(message, parts, fields, path, reader, model)
         if not content and not isinstance(content, str):
@@ -89,6 +91,13 @@ def message_of(message: dict[str, Any], path: str, reader: Reader, model: str | 
         ours = "tool"
     extra = keep_extra(reader.format, fields)
     return Message(ours, tuple(parts), author, sent_at=sent_at, meta=meta, extra=extra)
+
+
+def shown_thinking(part: Part, format: str) -> Part:
+    """Return thinking that is not the model's as a block that only this format has."""
+    if not isinstance(part, Thinking):
+        return part
+    return Opaque(format, part.extra[format], part.text)
 
 
 def unshelved(row: dict[str, Any]) -> tuple[dict[str, Any], str | None, dict[str, Any]]:

@@ -45,7 +45,11 @@ SPELLINGS = {
 """Fields of a format that only record a spelling: their content is in the parts."""
 SAYS_NOTHING = {
     "gemini": {"role": ("user", "model", "system"), "thoughtSignature": (STAND_IN,)},
-    "openai-chat": {"role": ("assistant", "developer", "function"), "type": ("custom",)},
+    "openai-chat": {
+        "role": ("assistant", "developer", "function"),
+        "type": ("custom",),
+        **dict.fromkeys(("image_url", "audio_url", "video_url", "document_url"), ("bare",)),
+    },
     "openai-responses": {
         "role": ("developer", "system"),
         "type": ("message", "custom_tool_call", "custom_tool_call_output"),
@@ -162,7 +166,7 @@ def own_extra(
     """Return the holder with only the leftover fields that the target accepts."""
     if not holder.extra:
         return holder
-    holder = with_cache_mark(holder, role, target)
+    holder = with_signature(with_cache_mark(holder, role, target), target)
     lost = [
         field
         for format, fields in holder.extra.items()
@@ -222,6 +226,27 @@ def with_cache_mark(holder: Holder, role: Role, target: Target) -> Holder:
         extra[target.format] = {**extra.get(target.format, {}), own: mark}
         bearer = replace(holder, extra={target.format: extra[target.format]})
         if not target.traits.accepts_extra(bearer, role, target.model):
+            return holder
+    return replace(holder, extra=extra)
+
+
+def with_signature(holder: Holder, target: Target) -> Holder:
+    """Move a call's signature between Gemini's API and the one it has for OpenAI's clients."""
+    if not isinstance(holder, ToolCall) or target.model.provider != "google":
+        return holder
+    extra = dict(holder.extra)
+    match target.format, extra:
+        case "gemini", {
+            "openai-chat": {"extra_content": {"google": {"thought_signature": str(signature)}}}
+        }:
+            extra["openai-chat"] = without(extra["openai-chat"], "extra_content")
+            extra["gemini"] = {"thoughtSignature": signature}
+        case "openai-chat", {"gemini": {"thoughtSignature": str(signature)}} if (
+            "/" not in target.model.id and signature != STAND_IN
+        ):
+            extra["gemini"] = without(extra["gemini"], "thoughtSignature")
+            extra["openai-chat"] = {"extra_content": {"google": {"thought_signature": signature}}}
+        case _:
             return holder
     return replace(holder, extra=extra)
 

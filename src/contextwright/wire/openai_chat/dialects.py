@@ -114,6 +114,21 @@ EXTRAS = frozenset(
     # Messages and parts: Mistral, Moonshot, Anthropic behind a router, vLLM, Qwen.
     "prefix partial cache_control images index document_name video_metadata min_pixels max_pixels "
     "fps uuid eager_input_streaming defer_loading allowed_callers input_examples "
+    # Servers of open models: llama.cpp, vLLM, SGLang.
+    "cache_prompt n_predict n_probs id_slot grammar mirostat mirostat_tau mirostat_eta samplers "
+    "dynatemp_range dynatemp_exponent repeat_penalty repeat_last_n xtc_probability xtc_threshold "
+    "dry_multiplier dry_base dry_allowed_length return_progress timings_per_token "
+    "add_generation_prompt continue_final_message add_special_tokens chat_template echo priority "
+    "include_stop_str_in_output spaces_between_special_tokens stop_token_ids bad_words "
+    "allowed_token_ids truncate_prompt_tokens use_beam_search prompt_logprobs "
+    "mm_processor_kwargs regex ebnf "
+    # Search of Perplexity, xAI and Qwen.
+    "search_domain_filter search_recency_filter search_mode return_images "
+    "return_related_questions deferred enable_search search_options vl_high_resolution_images "
+    # GitHub Copilot.
+    "copilot_cache_control reasoning_opaque reasoning_text snippy intent "
+    # Mistral's thinking.
+    "closed "
     # Ollama.
     "keep_alive options format "
     # OpenAI's own fields in places where only other hosts accept them.
