@@ -26,7 +26,8 @@ from contextwright.store.engines.base import Connection
 from contextwright.store.records import ConversationInfo
 from contextwright.store.rows.importing import Importing
 from contextwright.store.store import Store
-from profiles import STORE, examples
+from contextwright.windows import Window
+from profiles import BODY, STORE, examples
 from strategies import runs
 
 recipes = st.builds(
@@ -141,25 +142,34 @@ def test_whatever_was_built_before_from_a_kept_history(
         assert outcome(partial(build, history)) == outcome(partial(build, messages))
 
 
-@examples(STORE)
+@examples(BODY)
 @given(
-    runs.histories(6),
-    st.builds(Recipe, window=runs.windows, clearing=runs.clearings, summary=runs.summaries),
+    runs.histories(),
+    runs.windows.filter(lambda window: not window.is_unlimited and not window.first_messages),
+    runs.clearings,
+    runs.summaries,
     runs.targets,
     st.data(),
 )
 def test_however_little_of_a_list_is_read_at_first(
-    messages: list[cw.Message], recipe: Recipe, target: tuple[str, str], data: st.DataObject
+    messages: list[cw.Message],
+    window: Window,
+    clearing: cw.Clearing,
+    summary: cw.SummaryPolicy | None,
+    target: tuple[str, str],
+    data: st.DataObject,
 ) -> None:
+    """And however much of it an earlier build has read."""
+    recipe = Recipe(window=window, clearing=clearing, summary=summary)
     format, model = target
-    stops = data.draw(st.lists(st.integers(1, len(messages)), min_size=1, max_size=4))
+    stops = st.integers(len(messages) // 2 + 1, len(messages))
     RECENT.forget()
-    for stop in sorted(stops):
+    for stop in sorted(data.draw(st.lists(stops, min_size=1, max_size=3))):
         budget = data.draw(st.integers(60, 400) | budgets)
         build = partial(recipe.build, model=model, format=format, budget=budget)
         history = recipe.history(messages[:stop], model=model, format=format)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(priced_history, "NEWEST", data.draw(st.integers(1, 8)))
+            patch.setattr(priced_history, "NEWEST", data.draw(st.integers(1, 4)))
             told = outcome(partial(build, messages[:stop]))
         assert told == outcome(partial(build, history))
 

@@ -24,7 +24,7 @@ def load_end(messages: Sequence[Message], newest: int) -> Log:
     if start <= 0:
         return Log(messages)
     require_roles(messages)
-    task = task_of(messages)
+    task = task_of(messages, min(newest, FRONT))
     if task is None:
         return Log(messages)
     log = Log()
@@ -72,9 +72,11 @@ def newest_questions(messages: Sequence[Message], stop: int) -> Iterator[int]:
             has_question = True
 
 
-def task_of(messages: Sequence[Message]) -> set[int] | None:
-    """Return the index of an agent's task, if there is one; None if only all messages can tell."""
-    count = FRONT
+def task_of(messages: Sequence[Message], count: int) -> set[int] | None:
+    """Return the index of an agent's task, if there is one; None if only all messages can tell.
+
+    It is looked for among the first `count` messages, then among four times as many each time.
+    """
     while count < len(messages):
         log = Log(messages[:count])
         if log.task is not None:
