@@ -174,3 +174,38 @@ def test_commands_name_it(file: str, cw: Run, tmp_path: Path) -> None:
     assert (done.code, "message 2 is damaged" in done.err) == (1, True)
     assert cw("doctor", *where).code == 1
     assert cw("doctor", "--repair", *where).code == 0
+
+
+@pytest.mark.parametrize("seq", [1, 2, 3])
+@pytest.mark.parametrize("is_indexed", [False, True])
+def test_a_missing_row_reads_as_a_damaged_message(
+    seq: int, is_indexed: bool, tmp_path: Path
+) -> None:
+    """Everything else goes on, also if it is indexed now; it cannot be marked or changed."""
+    place = str(tmp_path / "store.db")
+    with Store(place, embedder=None) as store:
+        store.conversation("lunch").add([cw.user(text) for text in TEXTS])
+        if is_indexed:
+            store.index("lunch", few=0)
+    database = apsw.Connection(place)
+    database.execute(f"DELETE FROM messages WHERE seq = {seq}")
+    database.close()
+    left = {number for number in (1, 2, 3) if number != seq}
+    with Store(place, embedder=None) as store:
+        chat = store.conversation("lunch")
+        read = list(chat.read())
+        assert [one.damage for one in read if one.seq == seq] == [f"message {seq} is damaged"]
+        assert {one.seq for one in read if not one.damage} == left
+        context = chat.context(cw.Recipe(budget=1_000), model="gpt-4o")
+        sent = [message["content"] for message in context.payload["messages"]]
+        assert sent == [TEXTS[number - 1] for number in sorted(left)]
+        told = f"loss.damaged messages[{seq - 1}]: message {seq} is damaged; left out"
+        assert told in map(str, context.changes)
+        for _ in range(2):
+            for found in (chat.search("with"), store.search("with"), chat.recall("Who had tea?")):
+                assert {hit.seq for hit in found} <= left
+            store.index("lunch", few=0)
+        for change in (chat.hide, chat.pin, lambda number: chat.edit(number, "cake")):
+            with pytest.raises(cw.errors.StoreError, match=f"message {seq} is missing"):
+                change(seq)
+        assert chat.add(cw.user("more")) == [4]

@@ -142,7 +142,9 @@ class Rows:
         connection, head = self._connection, self._head
         marks = reading.marks_between(connection, head, first, last)
         found: dict[int, Row] = {}
-        for row in reading.rows_between(connection, head, ROWS, first, last):
+        rows = reading.rows_between(connection, head, ROWS, first, last)
+        blank = (None, 0, b"", None)
+        for row in reading.with_missing(connection, head.number, rows, first, last, blank):
             seq, joins, length, body, digest = row
             message = read_message(body, digest)
             if seq in marks:

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from contextwright.errors import shown
+from contextwright.errors import StoreError, shown
 from contextwright.messages.changes import Change
 from contextwright.messages.message import Message
 from contextwright.store.engines.digests import digest_of
@@ -24,6 +24,7 @@ __all__ = [
     "decoded",
     "is_damaged",
     "losses_of",
+    "missing",
     "read_message",
     "stand_in",
     "stand_in_body",
@@ -46,8 +47,8 @@ def is_damaged(body: str | bytes, digest: int) -> bool:
     return digest_of(body) != digest or decoded(body) is None
 
 
-def read_message(body: str | bytes, digest: int) -> Message:
-    """Return the message of a body; a placeholder if it is damaged."""
+def read_message(body: str | bytes, digest: int | None) -> Message:
+    """Return the message of a body; a placeholder if it is damaged, or missing: no digest."""
     data = body.encode() if isinstance(body, str) else body
     message = decoded(data) if digest_of(data) == digest else None
     return stand_in(data) if message is None else message
@@ -69,6 +70,11 @@ def damage_of(message: Message, seq: int) -> str:
     if STAND_IN not in message.meta:
         return ""
     return f"message {seq} is damaged"
+
+
+def missing(seq: int) -> StoreError:
+    """Return the error for a message whose row a damaged file lacks."""
+    return StoreError(f"message {seq} is missing", hint="cw doctor names what is damaged")
 
 
 def losses_of(damaged: Iterable[tuple[str, int]]) -> tuple[Change, ...]:

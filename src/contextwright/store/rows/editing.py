@@ -11,6 +11,7 @@ from contextwright.messages.times import now_text
 from contextwright.store.engines.base import Connection
 from contextwright.store.records import Version
 from contextwright.store.rows import conversations
+from contextwright.store.rows.damage import missing
 from contextwright.store.rows.erasing import requote
 from contextwright.store.rows.recorded import requests
 from contextwright.store.rows.rewriting import messages_at, rewrite
@@ -42,7 +43,9 @@ def edit(
     if not 1 <= seq <= last:
         raise NotFound(f"there is no message {seq} in {shown(id)}")
     number = head.owner(seq)
-    ((_, old),) = messages_at(connection, number, [seq])
+    old = dict(messages_at(connection, number, [seq])).get(seq)
+    if old is None:
+        raise missing(seq)
     if old.visibility == "erased":
         raise UsageError(f"message {seq} of {shown(id)} was erased", hint="add a new one")
     if isinstance(message, str):

@@ -71,7 +71,9 @@ def read(
     connection: Connection, number: int, first: int, last: int
 ) -> Iterator[tuple[int, Message]]:
     """Yield messages that a conversation owns, with their numbers."""
-    for seq, body, digest in connection.rows(reading.BODIES, number, first, last):
+    rows = connection.rows(reading.BODIES, number, first, last)
+    blank = (b"", None)
+    for seq, body, digest in reading.with_missing(connection, number, rows, first, last, blank):
         yield seq, read_message(body, digest)
 
 

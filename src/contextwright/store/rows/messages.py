@@ -28,6 +28,7 @@ __all__ = [
     "marks_between",
     "rows_between",
     "told",
+    "with_missing",
     "without_lost_quotes",
 ]
 
@@ -92,11 +93,10 @@ def between(connection: Connection, head: Head, first: int, last: int) -> list[S
     """Return the messages with these numbers, both ends included.
 
     Raises:
-        NotFound: some are gone, because the conversation was removed meanwhile.
+        NotFound: the conversation was removed meanwhile.
     """
     rows = rows_between(connection, head, BETWEEN, first, last)
-    if len(rows) != last - first + 1:
-        raise NotFound("the conversation was forgotten while it was read")
+    rows = with_missing(connection, head.number, rows, first, last, (b"", None, None, None))
     marks = marks_between(connection, head, first, last)
     stored = [as_stored(row, marks.get(row[0])) for row in rows]
     messages = without_lost_quotes(connection, head.number, [one.message for one in stored])
@@ -133,6 +133,22 @@ def rows_between(connection: Connection, head: Head, sql: str, first: int, last:
         if last < first:
             break
     return [row for part in reversed(parts) for row in part]
+
+
+def with_missing(
+    connection: Connection, number: int, rows: list[Row], first: int, last: int, blank: Row
+) -> list[Row]:
+    """Return rows with a blank one for each that a damaged file lacks: a damaged message.
+
+    Raises:
+        NotFound: the conversation was removed meanwhile.
+    """
+    if len(rows) == last - first + 1:
+        return rows
+    if conversations.state_of(connection, number) is None:
+        raise NotFound("the conversation was forgotten while it was read")
+    found = {row[0]: row for row in rows}
+    return [found.get(seq, (seq, *blank)) for seq in range(first, last + 1)]
 
 
 def bodies_between(

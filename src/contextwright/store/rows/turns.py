@@ -18,7 +18,7 @@ from contextwright.store.rows import conversations, index, summaries
 from contextwright.store.rows import memories as notes
 from contextwright.store.rows import messages as reading
 from contextwright.store.rows import open_calls as calls
-from contextwright.store.rows.damage import read_message
+from contextwright.store.rows.damage import missing, read_message
 from contextwright.store.rows.kinds import kind_of
 from contextwright.store.rows.validation import decode_message
 
@@ -190,8 +190,9 @@ def mark(connection: Connection, tenant: str, id: str, seq: int, change: dict[st
 
 def message_at(connection: Connection, head: conversations.Head, seq: int) -> Message:
     """Return one message as it was written."""
-    ((_, body, digest),) = reading.rows_between(connection, head, reading.BODIES, seq, seq)
-    return read_message(body, digest)
+    for _, body, digest in reading.rows_between(connection, head, reading.BODIES, seq, seq):
+        return read_message(body, digest)
+    raise missing(seq)
 
 
 def forget(connection: Connection, tenant: str, id: str) -> int | None:
