@@ -209,3 +209,19 @@ def test_a_missing_row_reads_as_a_damaged_message(
             with pytest.raises(cw.errors.StoreError, match=f"message {seq} is missing"):
                 change(seq)
         assert chat.add(cw.user("more")) == [4]
+
+
+def test_a_conversation_whose_end_is_missing(tmp_path: Path) -> None:
+    place = str(tmp_path / "store.db")
+    with Store(place, embedder=None) as store:
+        store.conversation("lunch").add(cw.user("tea"))
+    database = apsw.Connection(place)
+    database.execute("DELETE FROM heads")
+    database.close()
+    with Store(place, embedder=None) as store:
+        chat = store.conversation("lunch")
+        with pytest.raises(cw.errors.StoreError, match="the end of 'lunch' is missing"):
+            chat.add(cw.user("more"))
+        for reading in (lambda: list(chat.read()), lambda: chat.context(model="gpt-4o")):
+            with pytest.raises(cw.errors.ContextwrightError):
+                reading()

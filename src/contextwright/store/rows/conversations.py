@@ -44,6 +44,8 @@ __all__ = [
 ]
 
 PAGE = 100
+ATTEMPTS = 10
+"""How often a conversation is locked that others remove."""
 
 LAST = "SELECT last FROM heads WHERE conversation = ?"
 END = "SELECT last, length FROM heads WHERE conversation = ?"
@@ -294,12 +296,17 @@ def locked(connection: Connection, tenant: str, id: str) -> tuple[Head, int, int
     """Lock a conversation; create it if there is none.
 
     Returns it with the number of its last message, and its length in bytes.
+
+    Raises:
+        StoreError: it has no end, because the store is damaged.
     """
-    while True:
+    # Another process may remove it meanwhile.
+    for _ in range(ATTEMPTS):
         head = ensure(connection, tenant, id)
         end = locked_end(connection, head.number)
         if end is not None:
             return head, *end
+    raise StoreError(f"the end of {shown(id)} is missing", hint="cw doctor names what is damaged")
 
 
 def details_of(connection: Connection, tenant: str, id: str) -> ConversationInfo:
