@@ -173,7 +173,7 @@ def test_a_recipe_can_be_printed_and_used(cw: Run, tmp_path: Path, name: str) ->
             "[clearing]\nresult = 1",
             "clearing: Object contains unknown field `result` (known: results,",
         ),
-        ("[options]\nthinkng = 'drop'", "unknown field `thinkng` (options: repair, "),
+        ("[options]\nthinkng = 'drop'", "no such option: 'thinkng' (options: repair, "),
         (
             "[[system]]\ntype = 'clock'",
             "system[0].type: Invalid value 'clock' (known: text, instructions,",

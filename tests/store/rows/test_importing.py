@@ -16,7 +16,8 @@ import contextwright as cw
 from contextwright.errors import ContextwrightError
 from contextwright.store.engines.base import Connection
 from contextwright.store.records import ConversationInfo
-from contextwright.store.rows.importing import MOST_BYTES, MOST_MESSAGES, Importing
+from contextwright.store.rows import importing
+from contextwright.store.rows.importing import MOST_MESSAGES, Importing
 from contextwright.store.rows.validation import replace_invalid
 from doubles import Watch
 from strategies.messages import messages as any_messages
@@ -32,7 +33,8 @@ TABLES = {
 SIZES = (0, 1, 1, 2, 3, 5, MOST_MESSAGES - 1, MOST_MESSAGES, MOST_MESSAGES + 1)
 WAITING = """
 SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"""
-LONG = cw.user("x" * MOST_BYTES)
+FEW_BYTES = 4_096
+LONG = cw.user("x" * FEW_BYTES)
 
 Conversation = tuple[ConversationInfo, list[cw.Message]]
 
@@ -90,7 +92,12 @@ def test_groups_are_not_seen(empty_store: Path, found: list[Conversation]) -> No
     """All at once, and one after the other, give the same rows, counts and errors; also again."""
     with TemporaryDirectory() as folder:
         files = [shutil.copy(empty_store, Path(folder, name)) for name in ("together", "apart")]
-        with cw.Store(files[0]) as together, cw.Store(files[1]) as apart:
+        with (
+            pytest.MonkeyPatch.context() as patch,
+            cw.Store(files[0]) as together,
+            cw.Store(files[1]) as apart,
+        ):
+            patch.setattr(importing, "MOST_BYTES", FEW_BYTES)
             for _ in range(2):
                 assert take(together, [found]) == take(apart, [[one] for one in found])
 

@@ -149,6 +149,15 @@ REFUSED: list[tuple[str, JSON, str]] = [
         "messages[0].content[0].file.file_data",
     ),
     ("OC-empty", body(), "messages"),
+    (
+        "OC-prefill",
+        body(
+            user("q"),
+            {"role": "assistant", "content": "It is"},
+            model="anthropic/claude-sonnet-5-5",
+        ),
+        "messages[1]",
+    ),
     ("OC-json-word", body(user("list it"), response_format={"type": "json_object"}), "messages"),
     ("OC-system-role", body(system("s"), user("q"), model="o1-mini"), "messages[0].role"),
 ]

@@ -72,6 +72,7 @@ def check(payload: Any, model: Model) -> list[Problem]:
     problems.extend(number_problems(holders, "messages", model))
     for rule in (tools, tool_choice, output_format):
         problems.extend(rule(payload, level))
+    problems.extend(end(payload, model))
     if dialect.closed:
         problems.extend(model_limits(payload, messages, model))
     return problems
@@ -254,6 +255,17 @@ def texts(messages: object) -> Iterator[str]:
         for _, part in objects_in(content):
             if isinstance(part.get("text"), str):
                 yield part["text"]
+
+
+def end(body: dict[str, Any], model: Model) -> Iterator[Problem]:
+    """Which role may come last; OpenAI's models take any."""
+    messages: Any = body.get("messages")
+    if model.prefill or not is_list(messages) or not messages:
+        return
+    last = messages[-1]
+    if is_object(last) and last.get("role") == "assistant":
+        path = f"messages[{len(messages) - 1}]"
+        yield Problem("OC-prefill", path, f"{model.id} refuses a final assistant turn")
 
 
 def model_limits(body: dict[str, Any], messages: Messages, model: Model) -> Iterator[Problem]:
