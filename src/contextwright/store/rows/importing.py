@@ -67,8 +67,8 @@ class Importing:
         require_visible(info.id, "conversation's id")
         require_text(info.title, "title")
         settings_text(info.settings)
-        if info.id in self._waiting or info.parent in self._waiting:
-            self.flush()
+        if info.id in self._waiting or info.parent is not None:
+            self.flush()  # so that conversations are created in their order
         if self.connection is not None and info.parent is not None:
             turns.fork(self.connection, self.tenant, info.parent, info.id, info.fork_at, None)
         messages, taken = iter(messages), 0
