@@ -9,6 +9,7 @@ import ast
 import importlib
 import inspect
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +20,14 @@ import contextwright
 from contextwright.cli import commands
 from contextwright.cli.app import app
 from paths import DOCS
+from source import SOURCE
 
 FOLDER = DOCS / "reference"
 MODULES = sorted(set(dir(contextwright)) - set(vars(contextwright)["__all__"]))
 SYSTEMS = ("aya", "context_builder", "forge", "gryag", "port42")
 INNER = ("Struct", "Checked")
 """Bases that say nothing to users."""
+FUNCTION = ast.FunctionDef | ast.AsyncFunctionDef
 INTEGRATIONS = (
     "claude_agent",
     "google_adk",
@@ -72,13 +75,12 @@ def inner_page(name: str) -> str:
 def integrations_page() -> str:
     """The integrations, from their source: not every framework is installed."""
     parts = ["# contextwright.integrations", "[How to use them](../integrations.md)."]
-    folder = Path(contextwright.__file__).parent / "integrations"
     for name in INTEGRATIONS:
-        tree = ast.parse((folder / f"{name}.py").read_text("utf-8"))
+        tree = tree_of(f"contextwright.integrations.{name}")
         words = (ast.get_docstring(tree) or "").partition("\n\n")[0]
         parts += [f"## contextwright.integrations.{name}", words]
         for each in exported(tree):
-            parts.append(described(each, definition(tree, each), 3))
+            parts.append(described(f"contextwright.integrations.{name}", definition(tree, each), 3))
     return "\n\n".join(parts) + "\n"
 
 
@@ -107,24 +109,32 @@ def entry(module: str, name: str, level: int = 2) -> str:
         top = getattr(contextwright, name)
         if top is getattr(importlib.import_module(module), name):
             return f"{'#' * level} {name}\n\nSee [contextwright.{name}](contextwright.md)."
-    return described(name, source_of(module, name), level)
+    place, node = source_of(module, name)
+    return described(place, node, level) if node else f"{'#' * level} {name}"
 
 
-def source_of(module: str, name: str) -> ast.stmt | None:
-    """The definition of a name: in this module, or where the module has it from."""
-    path = importlib.import_module(module).__file__
-    if path is None or not module.startswith("contextwright"):
-        return None
-    tree = ast.parse(Path(path).read_text("utf-8"))
+def source_of(module: str, name: str) -> tuple[str, ast.stmt | None]:
+    """The definition of a name, and the module it is in: this one, or where it has it from."""
+    if not module.startswith("contextwright"):
+        return module, None
+    tree = tree_of(module)
     found = definition(tree, name)
     if found is not None:
-        return found
+        return module, found
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module is not None:
             for alias in node.names:
                 if (alias.asname or alias.name) == name:
                     return source_of(node.module, alias.name)
-    return None
+    return module, None
+
+
+@cache
+def tree_of(module: str) -> ast.Module:
+    """The source of a module, which is not imported: not every framework is installed."""
+    path = SOURCE.joinpath(*module.split(".")[1:])
+    file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    return ast.parse(file.read_text("utf-8"))
 
 
 def definition(tree: ast.Module, name: str) -> ast.stmt | None:
@@ -139,29 +149,93 @@ def definition(tree: ast.Module, name: str) -> ast.stmt | None:
     return None
 
 
-def described(name: str, node: ast.stmt | None, level: int) -> str:
+def described(module: str, node: ast.stmt | None, level: int) -> str:
     """A heading, the signature and the docstring; of a class also its fields and methods."""
-    head = f"{'#' * level} {name}"
+    head = f"{'#' * level} {name_of(node)}"
     if isinstance(node, ast.FunctionDef):
-        return f"{head}\n\n{code(signature(node))}\n\n{docstring(node)}".rstrip()
+        parts = [head, code(signature(node)), docstring(node), options(module, node)]
+        return "\n\n".join(part for part in parts if part)
     if isinstance(node, ast.ClassDef):
-        parts = [head, code(class_line(node)), docstring(node), fields(node), *methods(node, level)]
+        family = [(module, node), *inner_bases(module, node)]
+        rows = "\n".join(row for _, each in reversed(family) if (row := fields(each)))
+        found = [text for place, each in family for text in methods(place, each, node, level)]
+        parts = [head, code(class_line(module, node)), docstring(node), rows, *found]
         return "\n\n".join(part for part in parts if part)
     return f"{head}\n\n{code(ast.unparse(node))}" if node is not None else head
 
 
-def signature(node: ast.FunctionDef | ast.AsyncFunctionDef, owner: str = "") -> str:
-    """A function's line, on several lines if it is long."""
+def name_of(node: ast.stmt | None) -> str:
+    """The name that a statement defines."""
+    if isinstance(node, ast.ClassDef | ast.FunctionDef):
+        return node.name
+    assert isinstance(node, ast.AnnAssign | ast.Assign)
+    return ast.unparse(node.target if isinstance(node, ast.AnnAssign) else node.targets[0])
+
+
+def signature(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
+    """A function's line; an argument on each line if it is long."""
     start = "async def" if isinstance(node, ast.AsyncFunctionDef) else "def"
-    arguments = ast.unparse(node.args).removeprefix("self, ").removeprefix("cls, ")
-    arguments = "" if arguments in ("self", "cls") else arguments
+    given = arguments(node.args)
     returned = f" -> {ast.unparse(node.returns)}" if node.returns else ""
-    line = f"{start} {owner}{node.name}({arguments}){returned}"
-    return line if len(line) <= 96 else line.replace(", ", ",\n    ")
+    line = f"{start} {node.name}({', '.join(given)}){returned}"
+    if len(line) <= 96:
+        return line
+    lines = "".join(f"    {each},\n" for each in given)
+    return f"{start} {node.name}(\n{lines}){returned}"
 
 
-def class_line(node: ast.ClassDef) -> str:
-    bases = [ast.unparse(base) for base in node.bases if ast.unparse(base) not in INNER]
+def arguments(node: ast.arguments) -> list[str]:
+    """The arguments of a function as one writes them, without `self` and `cls`."""
+    placed = [*node.posonlyargs, *node.args]
+    defaults = [None] * (len(placed) - len(node.defaults)) + node.defaults
+    found = [argument(each, default) for each, default in zip(placed, defaults, strict=True)]
+    if placed and placed[0].arg in ("self", "cls"):
+        del found[0]
+    if node.vararg is not None:
+        found.append(f"*{ast.unparse(node.vararg)}")
+    elif node.kwonlyargs:
+        found.append("*")
+    named = zip(node.kwonlyargs, node.kw_defaults, strict=True)
+    found += [argument(each, default) for each, default in named]
+    return [*found, f"**{ast.unparse(node.kwarg)}"] if node.kwarg is not None else found
+
+
+def argument(node: ast.arg, default: ast.expr | None) -> str:
+    return ast.unparse(node) + (f" = {ast.unparse(default)}" if default is not None else "")
+
+
+def options(module: str, node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
+    """What `**options` may be, unless the docstring or a page of its own says so."""
+    kind = node.args.kwarg and node.args.kwarg.annotation
+    words = ast.get_docstring(node) or ""
+    if not isinstance(kind, ast.Subscript) or "Args:" in words or " see " in words:
+        return ""
+    _, fields_of = source_of(module, ast.unparse(kind.slice))
+    if not isinstance(fields_of, ast.ClassDef) or is_public(fields_of.name):
+        return ""
+    return f"Options:\n\n{fields(fields_of)}"
+
+
+def inner_bases(module: str, node: ast.ClassDef) -> list[tuple[str, ast.ClassDef]]:
+    """The bases that no page describes: what they have belongs to the class itself."""
+    found: list[tuple[str, ast.ClassDef]] = []
+    for base in node.bases:
+        place, each = source_of(module, ast.unparse(base))
+        if isinstance(each, ast.ClassDef) and not is_public(each.name):
+            found += [(place, each), *inner_bases(place, each)]
+    return found
+
+
+@cache
+def is_public(name: str) -> bool:
+    """Whether a page describes a name."""
+    modules = ("contextwright", *(f"contextwright.{module}" for module in MODULES))
+    return any(name in public_names(module) for module in modules)
+
+
+def class_line(module: str, node: ast.ClassDef) -> str:
+    inner = {*INNER, *(each.name for _, each in inner_bases(module, node))}
+    bases = [ast.unparse(base) for base in node.bases if ast.unparse(base) not in inner]
     return f"class {node.name}({', '.join(bases)})" if bases else f"class {node.name}"
 
 
@@ -188,10 +262,13 @@ def string_of(node: ast.stmt | None) -> str:
     return ""
 
 
-def methods(node: ast.ClassDef, level: int) -> Iterator[str]:
-    """The public methods and properties of a class, and how it is made."""
+def methods(module: str, node: ast.ClassDef, owner: ast.ClassDef, level: int) -> Iterator[str]:
+    """The public methods and properties of a class, or of a base of it, and how it is made."""
+    own = {each.name for each in owner.body if isinstance(each, FUNCTION)}
     for each in node.body:
-        if not isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef):
+        if not isinstance(each, FUNCTION):
+            continue
+        if node is not owner and (each.name in own or each.name.startswith("_")):
             continue
         kinds = [ast.unparse(one) for one in each.decorator_list]
         made = each.name == "__init__" and len(each.args.args) + len(each.args.kwonlyargs) > 1
@@ -203,18 +280,19 @@ def methods(node: ast.ClassDef, level: int) -> Iterator[str]:
             returned = ast.unparse(each.returns) if each.returns else ""
             yield f"{'#' * (level + 1)} {title}\n\n`{returned}`: {text}".rstrip(": ")
         else:
-            yield f"{'#' * (level + 1)} {title}\n\n{code(signature(each))}\n\n{text}".rstrip()
+            parts = [f"{'#' * (level + 1)} {title}", code(signature(each)), text]
+            yield "\n\n".join(part for part in (*parts, options(module, each)) if part)
 
 
 def docstring(node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> str:
-    """A docstring as Markdown: a list below `Raises:`."""
+    """A docstring as Markdown: lists below `Args:` and `Raises:`."""
     text = ast.get_docstring(node) or ""
     lines: list[str] = []
     inside = False
     for line in text.splitlines():
-        if line.strip() == "Raises:":
+        if line.strip() in ("Args:", "Raises:"):
             inside = True
-            lines.append("Raises:\n")
+            lines.append(f"{line.strip()}\n")
         elif inside and line.startswith("    ") and not line.startswith("     "):
             name, _, words = line.strip().partition(":")
             lines.append(f"- `{name}`:{words}")

@@ -30,6 +30,7 @@ class Context(Receipt, frozen=True, kw_only=True):
     """The finished request with its receipt."""
 
     payload: dict[str, Any]
+    """The request body, for the provider's SDK."""
     conversation: Conversation
     """The rendered conversation: system text, the messages that stay, tools."""
 

@@ -134,10 +134,15 @@ class Receipt(Struct, frozen=True, kw_only=True):
     """Everything about a request except the request itself."""
 
     model: Model
+    """The model that the request is for."""
     format: str
+    """The format of the payload."""
     decisions: Decisions
+    """One decision for each message, in their order: what became of it, why, and its tokens."""
     changes: tuple[Change, ...]
+    """Every repair, loss and invention."""
     figures: Figures
+    """What `ledger` and `prefix` are computed from."""
     sections: dict[str, str]
     """The text each section wrote, by its name."""
     absent: dict[str, str] = {}

@@ -53,10 +53,17 @@ class RecipeData(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Sections, a window and a budget."""
 
     name: str = "default"
+    """The name that `simulate` and receipts show."""
     title: str = ""
+    """One line for people."""
     system: Sequence[Section | str] = ()
+    """Sections of the system prompt, in order; a string is `Instructions`."""
     window: Window = Stepped()
+    """Which messages of the history stay."""
     clearing: Clearing = Clearing()
+    """How old tool results and media are replaced before messages are dropped; not at all by
+    default.
+    """
     budget: int | None = None
     """Tokens of the whole request; None: the model's input limit, less the answer."""
     answer: int | None = None
@@ -69,6 +76,7 @@ class RecipeData(Struct, frozen=True, kw_only=True, omit_defaults=True):
     them.
     """
     note: OmissionNote | None = OmissionNote()
+    """The note that says how many messages are left out; None for none."""
     summary: SummaryPolicy | None = None
     """How omitted messages are summarised; None for only a note with their number."""
     placement: Literal["volatility", "system"] = "volatility"
@@ -78,10 +86,11 @@ class RecipeData(Struct, frozen=True, kw_only=True, omit_defaults=True):
     cache: bool = True
     """Whether to set cache breakpoints where the provider has them."""
     stored_system: Literal["keep", "skip"] = "keep"
-    """What happens to system messages in the history."""
+    """Whether system messages of the history stay in the request."""
     reply_media: bool = False
     """Whether to send the media of the message that the newest question replies to."""
     reply_tools: dict[str, str | None] = {}
+    """Tools whose calls are speech: name → the argument with the text; None if it has none."""
     options: dict[str, Any] = {}
     """Options of rendering, by name."""
 

@@ -187,8 +187,10 @@ class Chat(Corrections):
             now: the time that "last summer" is relative to.
             limit: maximum number of messages.
             min_score: minimum score, the probability that a message is needed, from 0 to 1.
+            min_confidence: minimum confidence that there is an answer, from 0 to 1.
             model: the model whose tokens are counted; by default a count that fits most models.
             price: what a message costs, instead of the tokens of its line.
+            excerpts: whether long messages are recalled in passages.
             ranking: what else counts, such as recency.
         """
         from contextwright.store.recall.options import wish_of

@@ -113,12 +113,19 @@ class MemoryFields(TypedDict, total=False):
     """The fields of a memory besides its text."""
 
     about: str | None
+    """The id of the person it is about."""
     kind: MemoryKind
+    """`memory` by default."""
     key: str
+    """The label of a fact, or the topic of an episode."""
     scope: str
+    """The conversation it belongs to; all of the tenant by default."""
     author: str | None
+    """The id of the person who noted it."""
     at: datetime | str | None
+    """When it was noted; now by default."""
     made_from: Sequence[int]
+    """Messages of its scope that it was made from: it is erased with them."""
 
 
 class MemoryChanges(TypedDict, total=False):
@@ -126,7 +133,9 @@ class MemoryChanges(TypedDict, total=False):
 
     text: str
     key: str
+    """The label of a fact, or the topic of an episode."""
     weight: float
+    """Certainty or importance, from 0 to 1."""
     at: datetime | str | None
     """When it was noted; now by default."""
 
