@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from contextwright.formats.rules.cache_marks import tool_with_cache_mark
 from contextwright.formats.rules.calls import (
     NO_RESULT,
     OpenCalls,
@@ -39,7 +40,6 @@ from contextwright.formats.rules.foreign import (
     leave_out_hidden,
     opaque_fits,
     thinking_fits,
-    tool_with_cache_mark,
 )
 from contextwright.formats.rules.ids import part_repeated_ids, spell_ids
 from contextwright.formats.rules.media import media_fits, place_media

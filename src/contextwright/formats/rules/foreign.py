@@ -6,6 +6,7 @@ import re
 from typing import Any, TypeVar
 
 from contextwright.formats.base import without
+from contextwright.formats.rules.cache_marks import with_cache_mark, with_mark_inside
 from contextwright.formats.rules.draft import (
     Draft,
     Ruled,
@@ -18,12 +19,10 @@ from contextwright.formats.rules.draft import (
 )
 from contextwright.formats.target import Target
 from contextwright.messages.changes import Change
-from contextwright.messages.message import Message, Role, Tool
+from contextwright.messages.message import Message, Role
 from contextwright.messages.parts import Media, Opaque, Part, Text, Thinking, ToolCall, ToolResult
 from contextwright.wire.gemini.types import STAND_IN
-from contextwright.wire.openai_chat.dialects import takes_cache_control
 from contextwright.wire.shapes import objects_in
-from contextwright.wire.values import is_object
 
 __all__ = [
     "extra_fits",
@@ -31,11 +30,9 @@ __all__ = [
     "leave_out_hidden",
     "opaque_fits",
     "thinking_fits",
-    "tool_with_cache_mark",
 ]
 
 Holder = TypeVar("Holder", bound=Message | Text | Thinking | ToolCall | ToolResult | Media)
-Inner = TypeVar("Inner", Message, ToolResult)
 SPELLINGS = {
     "aya": {"content", "nested", "result"},
     "forge": {"raw"},
@@ -59,14 +56,6 @@ SAYS_NOTHING = {
 """Values of fields that every such part has; that a tool is a custom one is said of the tool."""
 ITEM_ID = re.compile(r"[a-z]+_[\w-]+", re.ASCII).fullmatch
 """What OpenAI files an item under."""
-
-
-CACHE_MARKS = {
-    "anthropic": ("cache_control",),
-    "openai-chat": ("prompt_cache_breakpoint", "cache_control"),
-    "openai-responses": ("prompt_cache_breakpoint",),
-}
-"""How each API marks a cache breakpoint; the second is for Claude behind a router."""
 
 
 OF_THE_CALLER = ("function", "custom", "namespace")
@@ -196,40 +185,6 @@ def says_nothing(format: str, field: str, value: Any) -> bool:
     return value in SAYS_NOTHING.get(format, {}).get(field, ())
 
 
-def takes_marks(target: Target) -> bool:
-    """Whether a request can mark what to cache."""
-    return target.format in CACHE_MARKS and target.model.cache_breakpoints
-
-
-def with_cache_mark(holder: Holder, role: Role, target: Target) -> Holder:
-    """Convert another API's cache breakpoint to the target's, if it takes one there."""
-    if not takes_marks(target):
-        return holder
-    extra = dict(holder.extra)
-    marked = [
-        (format, field)
-        for format, fields in extra.items()
-        for field in CACHE_MARKS.get(format, ())
-        if fields.get(field) and format != target.format
-        if isinstance(holder, Text | Media | ToolResult)
-    ]
-    for format, field in marked:
-        fields = extra[format]
-        extra[format] = without(fields, field)
-        own, mark = cache_mark(target)
-        if field == own:
-            mark = fields[field]
-        elif is_object(fields[field]):
-            for name in ("ttl", "scope"):
-                if value := fields[field].get(name):
-                    extra[format][f"{field}.{name}"] = value
-        extra[target.format] = {**extra.get(target.format, {}), own: mark}
-        bearer = replace(holder, extra={target.format: extra[target.format]})
-        if not target.traits.accepts_extra(bearer, role, target.model):
-            return holder
-    return replace(holder, extra=extra)
-
-
 def with_signature(holder: Holder, target: Target) -> Holder:
     """Move a call's signature between Gemini's API and the one it has for OpenAI's clients."""
     if not isinstance(holder, ToolCall) or target.model.provider != "google":
@@ -249,66 +204,6 @@ def with_signature(holder: Holder, target: Target) -> Holder:
         case _:
             return holder
     return replace(holder, extra=extra)
-
-
-def with_mark_inside(holder: Inner, target: Target) -> Inner:
-    """Move a foreign cache breakpoint of a message or result to its last text or image.
-
-    Routers take one on a whole message; only Anthropic takes one on a result.
-    """
-    own = target.format == "anthropic" and isinstance(holder, ToolResult)
-    marks = [
-        (format, field)
-        for format, fields in holder.extra.items()
-        for field in CACHE_MARKS.get(format, ())
-        if fields.get(field) and format != target.format
-    ]
-    if own or not marks or not takes_marks(target):
-        return holder
-    inner = holder.parts if isinstance(holder, Message) else holder.content
-    if isinstance(inner, str):
-        inner = (Text(inner),) if inner else ()
-    if isinstance(inner, dict) or not inner:
-        return holder
-    *before, last = inner
-    if not isinstance(last, Text | Media):
-        return holder
-    extra, found = dict(holder.extra), dict(last.extra)
-    for format, field in marks:
-        found[format] = {field: extra[format][field], **found.get(format, {})}
-        extra[format] = without(extra[format], field)
-    parts = (*before, replace(last, extra=found))
-    if isinstance(holder, Message):
-        return replace(holder, parts=parts, extra=extra)
-    return replace(holder, content=parts, extra=extra)
-
-
-def tool_with_cache_mark(tool: Tool, target: Target) -> Tool:
-    """Convert another API's cache breakpoint on a tool to the target's, if it takes one there."""
-    if not takes_marks(target) or not takes_cache_control(target.format, target.model):
-        return tool
-    extra, mark = dict(tool.extra), None
-    for format in ("anthropic", "openai-chat"):
-        fields = extra.get(format, {})
-        if format == target.format or not fields:
-            continue
-        inner = fields.get("function")  # some clients of LiteLLM mark the function in the tool
-        if is_object(inner) and inner.get("cache_control"):
-            mark = inner["cache_control"]
-            fields = {**fields, "function": without(inner, "cache_control")}
-        mark = fields.get("cache_control") or mark
-        extra[format] = without(fields, "cache_control")
-    if not mark:
-        return tool
-    extra[target.format] = {**extra.get(target.format, {}), "cache_control": mark}
-    return replace(tool, extra=extra)
-
-
-def cache_mark(target: Target) -> tuple[str, Any]:
-    """Return how the target marks a cache breakpoint."""
-    if takes_cache_control(target.format, target.model):
-        return "cache_control", {"type": "ephemeral"}
-    return "prompt_cache_breakpoint", {"mode": "explicit"}
 
 
 # --- whether a history needs these rules -----------------------------------------------------
