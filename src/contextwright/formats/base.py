@@ -20,9 +20,6 @@ from contextwright.text.json import convert
 
 __all__ = ["Format", "Options", "Rendered"]
 
-VALUES: dict[Any, tuple[Any, ...]] = {bool: (True, False), NoneType: (None,)}
-"""The values of types that have few."""
-
 
 class Options(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Options for rendering. Those that start with a format's name apply to that format only."""
@@ -138,20 +135,26 @@ def as_options(options: dict[str, Any]) -> Options:
     """
     try:
         return convert(options, Options)
-    except (msgspec.ValidationError, UnicodeEncodeError) as error:
-        raise next(filter(None, map(fault_of, options, options.values()))) from error
+    except msgspec.ValidationError as error:
+        valid = {field.name: values_of(field.type) for field in msgspec.structs.fields(Options)}
+        for name, value in options.items():
+            if name not in valid:
+                hint = f"options: {', '.join(valid)}"
+                raise UsageError(f"no such option: {shown(name)}", hint=hint) from error
+            if repr(value) not in valid[name]:
+                hint = f"one of: {', '.join(valid[name])}"
+                raise UsageError(f"{name} cannot be {shown(value)}", hint=hint) from error
+        raise
 
 
-def fault_of(name: str, value: Any) -> UsageError | None:
-    """Return what is wrong with one option, and what is valid."""
-    fields = {field.name: field.type for field in msgspec.structs.fields(Options)}
-    if name not in fields:
-        return UsageError(f"no such option: {shown(name)}", hint=f"options: {', '.join(fields)}")
-    try:
-        convert({name: value}, Options)
-    except (msgspec.ValidationError, UnicodeEncodeError):
-        kinds = get_args(fields[name]) or (fields[name],)
-        values = [one for kind in kinds for one in VALUES.get(kind) or get_args(kind) or (kind,)]
-        valid = ", ".join(map(repr, values))
-        return UsageError(f"{name} cannot be {shown(value)}", hint=f"one of: {valid}")
-    return None
+def values_of(kind: Any) -> list[str]:
+    """Return the values of a type that has few, as Python writes them."""
+    if kind is bool:
+        return ["True", "False"]
+    if kind is NoneType:
+        return ["None"]
+    return [
+        value
+        for one in get_args(kind)
+        for value in ([repr(one)] if isinstance(one, str) else values_of(one))
+    ]
