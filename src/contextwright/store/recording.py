@@ -26,6 +26,7 @@ from contextwright.store.requests import (
     RequestBodies,
 )
 from contextwright.store.rows import conversations, turns
+from contextwright.store.rows.conversations import End
 from contextwright.store.rows.recorded import bodies, places, requests, signatures
 from contextwright.store.rows.recorded.places import Place, Trail
 from contextwright.store.rows.recorded.requests import moment
@@ -84,11 +85,9 @@ class Target(NamedTuple):
     """Where the messages of a request go."""
 
     id: str
-    number: int
-    known: int
+    end: End
+    known: int = 0
     """How many of its messages the conversation has already."""
-    end: tuple[int, int] = (0, 0)
-    """Its last message and its length."""
     fork: RecordedFork | None = None
     parent: int | None = None
     """The conversation it was forked from."""
@@ -182,7 +181,7 @@ class RequestLog:
         self.newest.put(line, record.number)
         if record.mode == "translated":
             signatures.finish(connection, record.number, ended.signed)
-        conversation = None if target is None else target.number
+        conversation = None if target is None else target.end.number
         requests.finish(connection, record, conversation, ended.answer)
         return record if target is None else replace(record, conversation=target.id)
 
@@ -197,7 +196,7 @@ class RequestLog:
         tenant, record = self.state.tenant, ended.record
         found = places.longest(connection, tenant, digests)
         if ended.reply is None:
-            return None if found is None else Target(found.id, found.conversation, 0)
+            return None if found is None else Target(found.id, End(found.conversation))
         if found is None:
             left = self._left(connection, record)
             if left is None:
@@ -207,8 +206,8 @@ class RequestLog:
         end = conversations.locked_end(connection, found.conversation)
         if end is None:
             raise conversations.unknown(found.id)
-        if known == count or found.seq == end[0]:
-            return Target(found.id, found.conversation, known, end)
+        if known == count or found.seq == end.last:
+            return Target(found.id, end, known)
         fork = RecordedFork(found.id, found.seq, reason_of(found, count))
         return self._forked(connection, record, fork, known)
 
@@ -230,7 +229,7 @@ class RequestLog:
             info = replace(info, id=f"{id}~{record.number}")
             conversations.create(connection, self.state.tenant, info)
             number = conversations.require(connection, self.state.tenant, info.id).number
-        return Target(info.id, number, 0)
+        return Target(info.id, End(number))
 
     def _forked(
         self, connection: Connection, record: RecordedRequest, fork: RecordedFork, known: int
@@ -240,7 +239,7 @@ class RequestLog:
         head = turns.fork(connection, tenant, fork.parent, id, fork.at, None)
         end = conversations.locked_end(connection, head.number)
         assert end is not None
-        return Target(id, head.number, known, end, fork, head.line[1][0])
+        return Target(id, end, known, fork, head.line[1][0])
 
     # --- what was said -----------------------------------------------------------------------
 
@@ -259,10 +258,10 @@ class RequestLog:
         if not messages:
             return replace(record, fork=target.fork)
         clean, changes = replace_invalid([without_marks(one) for one in messages])
-        writing = (target.id, clean, bodies_of(clean), f"request {record.number}")
+        turn = turns.EncodedTurn(clean, bodies_of(clean), f"request {record.number}")
         now = moment(datetime.now(UTC))
-        seqs = turns.append(connection, (target.number, *target.end), writing, now)
-        places.add(connection, target.number, seqs, digests[target.known :])
+        seqs = turns.append(connection, target.end, turn, now)
+        places.add(connection, target.end.number, seqs, digests[target.known :])
         return replace(
             record,
             fork=target.fork,
@@ -276,7 +275,7 @@ class RequestLog:
     ) -> int | None:
         """Return the number of the request before one, in its conversation or the one it left."""
         if target is not None:
-            line = target.number if target.parent is None else target.parent
+            line = target.end.number if target.parent is None else target.parent
             return requests.latest(connection, self.state.tenant, line, record.number)
         if not record.redacted or not record.session:
             return None

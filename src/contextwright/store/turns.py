@@ -70,10 +70,10 @@ def add_work(state: State, turn: Turn) -> tuple[str, Work[list[int]]]:
     if key is None and state.engine.names_turns:
         key = turns.new_name()
     tenant, builds = state.tenant, state.builds
-    writing = (id, messages, bodies_of(messages), key)
+    encoded = turns.EncodedTurn(messages, bodies_of(messages), key)
     included = builds.take_included((tenant, id))
     now = now_text()
-    return id, lambda connection: turns.add(connection, tenant, writing, included, now)
+    return id, lambda connection: turns.add(connection, tenant, id, encoded, included, now)
 
 
 def replace_all(state: State, turn: Turn) -> None:

@@ -16,6 +16,7 @@ from contextwright.store.rows.validation import require_visible
 from contextwright.text.json import decoder
 
 __all__ = [
+    "End",
     "NOTHING",
     "Head",
     "change",
@@ -23,7 +24,6 @@ __all__ = [
     "create_all",
     "details_after",
     "details_of",
-    "ends",
     "ensure",
     "find",
     "fingerprint",
@@ -33,6 +33,7 @@ __all__ = [
     "length_of",
     "locked",
     "locked_end",
+    "locked_ends",
     "locked_length",
     "require",
     "seen",
@@ -48,7 +49,7 @@ ATTEMPTS = 10
 """How often a conversation is locked that others remove."""
 
 LAST = "SELECT last FROM heads WHERE conversation = ?"
-END = "SELECT last, length FROM heads WHERE conversation = ?"
+END = "SELECT conversation, last, length FROM heads WHERE conversation = ?"
 NAME = "SELECT number, parent, fork_at FROM conversations WHERE tenant = ? AND id = ?"
 LINE = """
 WITH RECURSIVE line (depth, number, parent, fork_at) AS (
@@ -102,7 +103,7 @@ INSERT INTO heads (conversation, last, length)
 SELECT number, 0, 0 FROM conversations WHERE tenant = ? AND id = ?
 ON CONFLICT (conversation) DO NOTHING"""
 ENDS = """
-SELECT c.id, coalesce(c.fork_at, 0), c.number, h.last, h.length
+SELECT c.id, c.number, h.last, h.length, coalesce(c.fork_at, 0)
 FROM conversations c JOIN heads h ON h.conversation = c.number
 WHERE c.tenant = ? AND c.id IN ({})"""
 
@@ -122,6 +123,18 @@ class Head(Struct, frozen=True):
     def owner(self, seq: int) -> int:
         """Return the conversation in which one of its messages was written."""
         return next(number for number, own in self.line if own <= seq)
+
+
+class End(Struct, frozen=True):
+    """Where a conversation ends. It is locked, so it ends there until the transaction does."""
+
+    number: int
+    last: int = 0
+    """The number of its last message."""
+    length: int = 0
+    """In bytes."""
+    fork_at: int = 0
+    """The last message that belongs to a parent."""
 
 
 NOTHING = Head(0, ((0, 1),))
@@ -273,29 +286,21 @@ def locked_length(connection: Connection, head: Head) -> int | None:
     return None
 
 
-def locked_end(connection: Connection, number: int) -> tuple[int, int] | None:
-    """Return the last message and the length of a conversation, locked; None if it is gone."""
-    for last, length in connection.rows(END + connection.for_update, number):
-        return last, length
+def locked_end(connection: Connection, number: int) -> End | None:
+    """Lock a conversation that may be a fork; return its end, None if it is gone."""
+    for row in connection.rows(END + connection.for_update, number):
+        return End(*row)
     return None
 
 
-def ends(
-    connection: Connection, tenant: str, ids: Collection[str]
-) -> dict[str, tuple[int, tuple[int, int, int]]]:
-    """Lock conversations that exist; return for each id where they begin and end.
-
-    These are the number of messages that belong to a parent; and the conversation's number, its
-    last message and its length.
-    """
+def locked_ends(connection: Connection, tenant: str, ids: Collection[str]) -> dict[str, End]:
+    """Lock those of some conversations that exist; return the end of each by its id."""
     sql = ENDS.format(", ".join("?" * len(ids))) + connection.for_update
-    return {id: (own, tuple(end)) for id, own, *end in connection.rows(sql, tenant, *ids)}
+    return {id: End(*row) for id, *row in connection.rows(sql, tenant, *ids)}
 
 
-def locked(connection: Connection, tenant: str, id: str) -> tuple[Head, int, int]:
-    """Lock a conversation; create it if there is none.
-
-    Returns it with the number of its last message, and its length in bytes.
+def locked(connection: Connection, tenant: str, id: str) -> tuple[Head, End]:
+    """Lock a conversation, and create it if there is none; return it and its end.
 
     Raises:
         StoreError: it has no end, because the store is damaged.
@@ -305,7 +310,7 @@ def locked(connection: Connection, tenant: str, id: str) -> tuple[Head, int, int
         head = ensure(connection, tenant, id)
         end = locked_end(connection, head.number)
         if end is not None:
-            return head, *end
+            return head, end
     raise StoreError(f"the end of {shown(id)} is missing", hint="cw doctor names what is damaged")
 
 

@@ -98,40 +98,40 @@ class Importing:
     def _write(self, connection: Connection, pieces: Sequence[Piece]) -> int:
         """Write what is new; return the number of messages that were stored already."""
         ids = [piece.info.id for piece in pieces]
-        ends = conversations.ends(connection, self.tenant, ids)
+        ends = conversations.locked_ends(connection, self.tenant, ids)
         missing = [piece.info for piece in pieces if piece.info.id not in ends]
         if missing:
             conversations.create_all(connection, self.tenant, missing)
             # Another process may have been faster; then what it wrote is compared.
             ids = [info.id for info in missing]
-            ends.update(conversations.ends(connection, self.tenant, ids))
-        additions: list[tuple[turns.End, turns.Writing]] = []
+            ends.update(conversations.locked_ends(connection, self.tenant, ids))
+        additions: list[tuple[conversations.End, turns.EncodedTurn]] = []
         total = 0
         for piece in pieces:
             if piece.info.id not in ends:
                 raise conversations.unknown(piece.info.id)
-            own, end = ends[piece.info.id]
-            known = known_of(connection, piece, own + piece.start, end)
+            end = ends[piece.info.id]
+            known = known_of(connection, piece, end)
             total += known
             if known < len(piece.messages):
-                new = (piece.info.id, piece.messages[known:], piece.bodies[known:], None)
+                new = turns.EncodedTurn(piece.messages[known:], piece.bodies[known:])
                 additions.append((end, new))
         if additions:
             turns.append_all(connection, additions, None)
         return total
 
 
-def known_of(connection: Connection, piece: Piece, before: int, end: turns.End) -> int:
-    """Return how many messages of a piece are stored already, after those before it.
+def known_of(connection: Connection, piece: Piece, end: conversations.End) -> int:
+    """Return how many messages of a piece are stored already.
 
     Raises:
         Conflict: they are other messages.
     """
-    number, last, _ = end
-    known = min(last - before, len(piece.messages))
+    before = end.fork_at + piece.start
+    known = min(end.last - before, len(piece.messages))
     if not known:
         return 0
-    stored = reading.bodies_between(connection, number, before + 1, before + known)
+    stored = reading.bodies_between(connection, end.number, before + 1, before + known)
     each = zip(stored, piece.messages, piece.bodies, strict=False)
     for seq, (old, message, body) in enumerate(each, before + 1):
         # The same message may be spelled differently: with fields in another order.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Sequence
-from typing import TypeAlias
+
+from msgspec import Struct
 
 from contextwright.errors import Conflict, NotFound, UsageError, shown
 from contextwright.messages.lengths import ends_of
@@ -23,8 +24,7 @@ from contextwright.store.rows.kinds import kind_of
 from contextwright.store.rows.validation import decode_message
 
 __all__ = [
-    "End",
-    "Writing",
+    "EncodedTurn",
     "add",
     "append",
     "append_all",
@@ -37,12 +37,6 @@ __all__ = [
     "with_key",
 ]
 
-Writing: TypeAlias = tuple[str, Sequence[Message], Sequence[bytes], str | None]
-"""The id of a conversation, messages, their JSON, and the key of their turn."""
-
-End: TypeAlias = tuple[int, int, int]
-"""The number of a conversation, which is locked, its last message and its length."""
-
 INSERT = """
 INSERT INTO messages (conversation, seq, joins, kind, body, length, digest)
 VALUES (?, ?, ?, ?, CAST(? AS TEXT), ?, ?)"""
@@ -53,6 +47,15 @@ GROW = "UPDATE heads SET last = ?, length = ? WHERE conversation = ?"
 NAMED = "SELECT first, count FROM turns WHERE conversation = ? AND key = ?"
 
 
+class EncodedTurn(Struct, frozen=True):
+    """A turn that is ready to be stored."""
+
+    messages: Sequence[Message]
+    bodies: Sequence[bytes]
+    """The JSON of each message."""
+    key: str | None = None
+
+
 def new_name() -> str:
     """Return a key for a turn that has none; no caller's key begins like this."""
     return reading.OURS + secrets.token_urlsafe(16)
@@ -61,37 +64,40 @@ def new_name() -> str:
 def add(
     connection: Connection,
     tenant: str,
-    writing: Writing,
-    told: Sequence[str] = (),
+    id: str,
+    turn: EncodedTurn,
+    included: Sequence[str] = (),
     stored: str | None = None,
 ) -> list[int]:
     """Store a turn and return the numbers of its messages, also if it is stored already.
 
-    `told` are the episodes in the context before it, `stored` is the time of storing.
+    `included` are the episodes in the context before it, `stored` is the time of storing.
 
     Raises:
         Conflict: the key was used for other messages.
     """
-    id, _, bodies, key = writing
-    head, last, length = conversations.locked(connection, tenant, id)
-    if key is not None:
-        for first, count in connection.rows(NAMED, head.number, key):
-            require_same(connection, head.number, first, count, bodies, key)
+    head, end = conversations.locked(connection, tenant, id)
+    if turn.key is not None:
+        for first, count in connection.rows(NAMED, head.number, turn.key):
+            require_same(connection, head.number, first, count, turn.bodies, turn.key)
             return list(range(first, first + count))
-    if told:
-        notes.count_accesses(connection, tenant, id, told)
-    return append(connection, (head.number, last, length), writing, stored)
+    if included:
+        notes.count_accesses(connection, tenant, id, included)
+    return append(connection, end, turn, stored)
 
 
-def append(connection: Connection, end: End, writing: Writing, stored: str | None) -> list[int]:
+def append(
+    connection: Connection, end: conversations.End, turn: EncodedTurn, stored: str | None
+) -> list[int]:
     """Store a turn whose key is new, and return the numbers of its messages."""
-    append_all(connection, [(end, writing)], stored)
-    _, last, _ = end
-    return list(range(last + 1, last + 1 + len(writing[1])))
+    append_all(connection, [(end, turn)], stored)
+    return list(range(end.last + 1, end.last + 1 + len(turn.messages)))
 
 
 def append_all(
-    connection: Connection, additions: Iterable[tuple[End, Writing]], stored: str | None
+    connection: Connection,
+    additions: Iterable[tuple[conversations.End, EncodedTurn]],
+    stored: str | None,
 ) -> None:
     """Store turns whose keys are new, each at the end of another conversation.
 
@@ -101,18 +107,18 @@ def append_all(
     marked: list[Sequence[Value]] = []
     turns: list[Sequence[Value]] = []
     heads: list[Sequence[Value]] = []
-    for (number, last, length), (_, messages, bodies, key) in additions:
-        first = last + 1
+    for end, turn in additions:
+        number, messages, first = end.number, turn.messages, end.last + 1
         seqs = range(first, first + len(messages))
         joins = calls.join(connection, number, first, messages)
-        ends = ends_of(messages, length)
-        kinds, texts = map(kind_of, messages), map(connection.text, bodies)
-        columns = (seqs, joins, kinds, texts, ends[1:], digests_of(bodies))
+        lengths = ends_of(messages, end.length)
+        kinds, texts = map(kind_of, messages), map(connection.text, turn.bodies)
+        columns = (seqs, joins, kinds, texts, lengths[1:], digests_of(turn.bodies))
         rows.extend(zip([number] * len(seqs), *columns, strict=True))
-        said = zip(seqs, map(marks_of, messages), strict=True)
-        marked.extend((number, seq, *marks) for seq, marks in said if marks)
-        turns.append((number, first, len(messages), key, stored))
-        heads.append((seqs[-1], ends[-1], number))
+        marks = zip(seqs, map(marks_of, messages), strict=True)
+        marked.extend((number, seq, *values) for seq, values in marks if values)
+        turns.append((number, first, len(messages), turn.key, stored))
+        heads.append((seqs[-1], lengths[-1], number))
     connection.run_many(INSERT, rows)
     if marked:
         connection.run_many(MARK, marked)
