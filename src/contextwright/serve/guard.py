@@ -8,6 +8,7 @@ import os
 import secrets
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -20,8 +21,6 @@ from contextwright.serve.settings import Route
 __all__ = ["Guard", "Keys", "LOOPBACK", "is_loopback", "own_token", "same_token"]
 
 CLOSING_SECONDS = 0.1
-SEEN = (b"host", b"origin")
-"""The headers that decide."""
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -61,24 +60,20 @@ class Guard:
 
     def refused(self, scope: Scope) -> Response | None:
         """Return the answer to a call that is refused; None if it is not."""
-        headers = {
-            name.decode("latin-1"): value.decode("latin-1")
-            for name, value in scope["headers"]
-            if name in SEEN
-        }
-        reason = self.refusal(headers)
+        reason = self.refusal(scope["headers"])
         if reason:
             return JSONResponse({"error": {"type": "forbidden", "message": reason}}, 403)
         if self.running >= self.max_requests:
             return JSONResponse(BUSY, 503, {"retry-after": "1"})
         return None
 
-    def refusal(self, headers: Mapping[str, str]) -> str:
+    def refusal(self, headers: Sequence[tuple[bytes, bytes]]) -> str:
         """Why a call is refused; empty if it is not."""
-        if host_name(f"//{headers.get('host', '')}") not in self.hosts:
+        hosts = [host_name(b"//" + value) for name, value in headers if name == b"host"]
+        if len(hosts) != 1 or not self.hosts.issuperset(hosts):
             return "this gateway does not answer under that name"
-        origin = headers.get("origin")
-        if origin is not None and host_name(origin) not in self.hosts:
+        origins = [host_name(value) for name, value in headers if name == b"origin"]
+        if not self.hosts.issuperset(origins):
             return "this gateway does not answer pages of other sites"
         return ""
 
@@ -130,10 +125,11 @@ class Keys:
         return bool(self.token) and any(same_token(key, self.token) for key in shown)
 
 
-def host_name(address: str) -> str | None:
+@lru_cache(16)
+def host_name(address: bytes) -> str | None:
     """Return the name in an address; None if there is none."""
     try:
-        return urlsplit(address).hostname
+        return urlsplit(address.decode("latin-1")).hostname
     except ValueError:
         return None
 

@@ -8,6 +8,7 @@ from socket import socket
 from typing import Any
 
 import uvicorn
+from httptools import HttpParserUpgrade, HttpRequestParser
 from starlette.applications import Starlette
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -86,6 +87,30 @@ async def refuse_head(_: Scope, __: Receive, send: Send) -> None:
     await send({"type": "http.response.body"})
 
 
+class PlainParser(HttpRequestParser):
+    """Reads a request that offers to go on in HTTP/2 as one that does not offer it.
+
+    Java's client offers that with every first request. httptools would take the body for the new
+    protocol, and drop it.
+    """
+
+    def __init__(self, protocol: BoundedProtocol) -> None:
+        super().__init__(protocol)
+        self.set_dangerous_leniencies(lenient_data_after_close=True)  # as uvicorn has it
+        self.protocol = protocol
+
+    def feed_data(self, data: Any) -> None:
+        """Read what came."""
+        try:
+            super().feed_data(data)
+        except HttpParserUpgrade as upgrade:
+            if not self.protocol.offers_another_protocol():
+                raise
+            head = self.protocol.head_without_offer()
+            self.protocol.parser = PlainParser(self.protocol)
+            self.protocol.parser.feed_data(head + bytes(data[upgrade.args[0] :]))
+
+
 class BoundedProtocol(HttpToolsProtocol):
     """Refuses a head that is too long, and closes a connection whose head does not come.
 
@@ -97,6 +122,10 @@ class BoundedProtocol(HttpToolsProtocol):
     in_head: bool = True
     timer: TimerHandle | None = None
     stall_timer: TimerHandle | None = None
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.parser = PlainParser(self)
 
     def connection_made(self, transport: Any) -> None:
         """Begin to wait for the first request."""
@@ -154,12 +183,32 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """Go on with a request whose head is whole."""
+        if self.offers_another_protocol():
+            return  # it is read again without the offer
         self.in_head, self.head_bytes = False, 0
         self.stop_waiting()
         size = len(self.url) + sum([len(name) + len(value) + 4 for name, value in self.headers])
         if size > MAX_HEAD_BYTES:  # it came all at once
             self.app = refuse_head
         super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        """Go on with a request that is whole."""
+        if not self.offers_another_protocol():
+            super().on_message_complete()
+
+    def offers_another_protocol(self) -> bool:
+        """Whether a request can go on in another protocol, but not over a WebSocket."""
+        if not self.parser.should_upgrade() or self._should_upgrade():
+            return False
+        return any(name == b"upgrade" for name, _ in self.headers)
+
+    def head_without_offer(self) -> bytes:
+        """Return the head of a request without what offers another protocol."""
+        version = self.parser.get_http_version().encode()
+        lines = [b" ".join((self.parser.get_method(), self.url, b"HTTP/" + version))]
+        lines += [b": ".join(pair) for pair in self.headers if pair[0] != b"upgrade"]
+        return b"\r\n".join((*lines, b"", b""))
 
     def wait_for_head(self) -> None:
         """Close the connection unless a head comes in time."""
