@@ -1,6 +1,6 @@
 """Pages whose examples run: every output in them is what the code prints.
 
-`python tests/pages.py` rewrites the outputs in the README; read the difference.
+`python tests/pages.py` rewrites the outputs; read the difference.
 """
 
 import io
@@ -11,17 +11,30 @@ import sys
 from contextlib import chdir, redirect_stdout
 from tempfile import TemporaryDirectory
 
-from paths import ROOT
+from paths import DOCS, ROOT
 
 README = ROOT / "README.md"
-EXAMPLE = re.compile(r"```python\n(?P<code>.*?)```\n\n```text\n(?P<output>.*?)```\n", re.DOTALL)
+RUN = {
+    README: 4,
+    DOCS / "counting.md": 2,
+    DOCS / "memories.md": 2,
+    DOCS / "sections.md": 1,
+    DOCS / "store.md": 1,
+    DOCS / "summaries.md": 1,
+    DOCS / "vectors.md": 1,
+    DOCS / "windows.md": 1,
+}
+"""Pages, and how many examples with an output each has."""
+EXAMPLE = re.compile(
+    r"```python\n(?P<code>(?:(?!```).)*)```\n\n```text\n(?P<output>.*?)```\n", re.DOTALL
+)
 
 
 SESSION = re.compile(r"```console\n(?P<session>.*?)```\n", re.DOTALL)
 
 
 def with_real_outputs(text: str) -> str:
-    """The README with every output as it is now."""
+    """A page with every output as it is now."""
     names: dict[str, object] = {}  # one example goes on where the last one ended
 
     def run_example(match: re.Match[str]) -> str:
@@ -54,4 +67,5 @@ def run(command: str) -> str:
 
 
 if __name__ == "__main__":
-    README.write_text(with_real_outputs(README.read_text("utf-8")), "utf-8")
+    for page in RUN:
+        page.write_text(with_real_outputs(page.read_text("utf-8")), "utf-8")

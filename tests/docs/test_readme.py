@@ -1,23 +1,29 @@
-"""The README cannot lie: its examples run here, and what it prints is what they print.
+"""The README and the pages cannot lie: their examples run here, and print what stands there.
 
-`python tests/pages.py` writes the outputs anew; read the difference.
+`python tests/pages.py` writes the outputs again; read the difference.
 """
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
+
+import pytest
 
 from contextwright.recall import ranking, signals
-from pages import EXAMPLE, README, with_real_outputs
+from pages import EXAMPLE, README, RUN, with_real_outputs
 from paths import ROOT
 
 WEIGHTS = re.compile(r"^\| `(\w+)` \| [^|]+ \| ([-.\d]*) ?\| ([-.\d]*) ?\|$", re.MULTILINE)
 COMMANDS = re.compile(r"^pip install uv && .*?(?=  |$)", re.MULTILINE)
 
 
-def test_examples_print_what_the_readme_says() -> None:
-    text = README.read_text("utf-8")
-    assert len(EXAMPLE.findall(text)) == 4
+@pytest.mark.parametrize("page", RUN, ids=lambda page: page.name)
+def test_examples_print_what_the_page_says(page: Path) -> None:
+    if page.name == "vectors.md":
+        pytest.importorskip("numpy", reason="the extra vectors is not installed")
+    text = page.read_text("utf-8")
+    assert len(EXAMPLE.findall(text)) == RUN[page]
     assert text == with_real_outputs(text)
 
 

@@ -1,8 +1,6 @@
 """People's text in sections opens no structure; numbers and profiles are checked."""
 
-import io
 import re
-from contextlib import redirect_stdout
 from typing import Any, get_args
 
 import pytest
@@ -111,13 +109,8 @@ def test_what_is_cut_to_a_budget_opens_nothing(words: str, longest: int) -> None
     assert Text("# My own").write(SectionInput()) == "# My own"
 
 
-def test_the_guide_to_sections_is_true() -> None:
-    """Its example prints what it says, and its table has every section."""
+def test_the_guide_to_sections_has_every_section() -> None:
     guide = (DOCS / "sections.md").read_text("utf-8")
-    [(code, expected)] = re.findall(r"```python\n(.*?)```\n```\n(.*?)```\n", guide, re.DOTALL)
-    with redirect_stdout(io.StringIO()) as output:
-        exec(code, {})
-    assert output.getvalue() == expected
     tags = {section.__struct_config__.tag for section in get_args(BuiltIn)}
     rows = guide.split("| class |")[1].split("All have:")[0]
     assert tags <= {*re.findall(r"`([a-z-]+)`", rows)}
