@@ -131,6 +131,31 @@ def test_slack_threads_bots_files_edits_and_reactions(tmp_path: Path) -> None:
     assert reports(path) == [{"skipped": skipped, "changes": [told]}]
 
 
+def test_slack_guests_are_named_by_their_messages(tmp_path: Path) -> None:
+    profile = {"real_name": "", "display_name": "Eve", "name": "eve", "team": "T2"}
+    path = write_zip(
+        tmp_path / "s.zip",
+        {
+            "users.json": [],
+            "c/2024-05-01.json": [
+                {
+                    "type": "message",
+                    "user": "U9",
+                    "user_profile": profile,
+                    "text": "a",
+                    "ts": "1.1",
+                },
+                {"type": "message", "user": "U9", "text": "<@U9>", "ts": "1.2"},
+                {"type": "message", "user": "U8", "user_profile": {}, "text": "b", "ts": "1.3"},
+            ],
+        },
+    )
+    messages = read(path)[0][2]
+    eve = Author("U9", "Eve", "eve")
+    assert [message.author for message in messages] == [eve, eve, Author("U8")]
+    assert messages[1].text == "@Eve"
+
+
 def rich(*elements: Any, kind: str = "section", **fields: Any) -> dict[str, Any]:
     return {"type": f"rich_text_{kind}", "elements": [*elements], **fields}
 
@@ -348,6 +373,54 @@ def test_telegram_entities_replies_media_and_service(tmp_path: Path) -> None:
     )
     guess = "guess.participant me: everybody is a participant; name `me`"
     assert reports(path) == [{"skipped": {"empty message": 1}, "changes": [guess]}]
+
+
+@pytest.mark.parametrize(
+    ("date", "seconds", "time"),
+    [
+        ("2024-05-01T08:00:00", "1714539600", "2024-05-01T08:00:00+03:00"),
+        ("2024-05-01T02:30:00", 1714550400, "2024-05-01T02:30:00-05:30"),
+        ("2024-05-01T08:00:00", "1714550400", "2024-05-01T08:00:00"),
+        ("2024-05-01T08:00:00", "1", "2024-05-01T08:00:00"),
+        ("2024-05-01T08:00:00", "soon", "2024-05-01T08:00:00"),
+        ("soon", "1714550400", "soon"),
+    ],
+)
+def test_telegram_times_have_the_zone_of_the_export(
+    tmp_path: Path, date: str, seconds: str | int, time: str
+) -> None:
+    wording = {"text": "x", "date": date, "date_unixtime": seconds}
+    joined = {"type": "service", "actor": "Ann", "action": "join"}
+    path = write_json(
+        tmp_path / "result.json", telegram(wrote(1, **wording), wrote(2, **wording, **joined))
+    )
+    assert [message.sent_at for message in read(path)[0][2]] == [time, time]
+
+
+def test_telegram_answers_to_other_chats_and_places(tmp_path: Path) -> None:
+    elsewhere = {"reply_to_message_id": 1, "reply_to_peer_id": "channel5"}
+    spot = {"location_information": {"latitude": 1.5}, "place_name": "Cafe", "address": "Main St"}
+    told = {"first_name": "Bob", "last_name": "", "is_user": True}
+    path = write_json(
+        tmp_path / "result.json",
+        telegram(
+            wrote(1, text="Here"),
+            wrote(2, text="There", **elsewhere),
+            wrote(3, text="", **spot),
+            wrote(4, text="", contact_information=told),
+        ),
+    )
+    assert read(path)[0][2][1:] == (
+        stands(2, Text("There"), marks={"telegram": elsewhere}),
+        stands(
+            3, Text("[location] latitude: 1.5"), Text("Cafe, Main St"), marks={"telegram": spot}
+        ),
+        stands(
+            4,
+            Text("[contact] first_name: Bob; is_user: true"),
+            marks={"telegram": {"contact_information": told}},
+        ),
+    )
 
 
 def test_telegram_names_line_and_field(tmp_path: Path) -> None:

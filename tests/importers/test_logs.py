@@ -9,7 +9,7 @@ from contextwright import importers
 from contextwright.errors import ParseError
 from contextwright.messages.make import assistant, user
 from contextwright.messages.message import Message
-from contextwright.messages.parts import Media, Text, Thinking, ToolCall, ToolResult
+from contextwright.messages.parts import Media, Opaque, Text, Thinking, ToolCall, ToolResult
 from samples.exports import (
     CODEX,
     FINETUNING,
@@ -108,6 +108,22 @@ def test_codex_turns_calls_events_and_compaction(tmp_path: Path) -> None:
             "changes": [f"loss.replacement line 10: {reason}"],
         }
     ]
+
+
+def test_codex_keeps_the_base_instructions_and_hosted_items(tmp_path: Path) -> None:
+    path = write_lines(
+        tmp_path / "rollout.jsonl",
+        line("session_meta", 1, id="s", base_instructions={"text": "Be brief."}),
+        line("response_item", 2, type="message", role="user", content="Draw"),
+        line("response_item", 3, type="tool_search_call", call_id="c", arguments={"query": "x"}),
+        line("response_item", 4, type="tool_search_output", call_id="c", tools=[]),
+        line("response_item", 5, type="image_generation_call", id="i", result="iVBORw0KGgo="),
+    )
+    messages = read(path)[0][2]
+    kinds = [part.data["type"] for part in messages[2].parts if isinstance(part, Opaque)]
+    assert [message.text for message in messages[:2]] == ["Be brief.", "Draw"]
+    assert kinds == ["tool_search_call", "tool_search_output", "image_generation_call"]
+    assert reports(path) == [{"skipped": {}, "changes": []}]
 
 
 def test_codex_of_before_the_wrapper(tmp_path: Path) -> None:

@@ -122,6 +122,7 @@ SLACK = {
         {"type": "message", "subtype": "bot_message", "bot_id": "B1", "text": "Soup.", "ts": "4.4"},
         {**DAY, "subtype": "channel_topic", "text": "set the topic", "ts": "5.5"},
         {**DAY, "subtype": "tombstone", "ts": "6.6"},
+        {**DAY, "user": "U7", "user_profile": {"real_name": "Eve"}, "text": "Hi", "ts": "6.7"},
         {
             **DAY,
             "text": "",
@@ -142,12 +143,15 @@ TELEGRAM = {
         {"id": 4, **WRITTEN, "text": "", "file": "f\\v.ogg", "media_type": "voice_message",
          "mime_type": "audio/ogg"},
         {"id": 5, **WRITTEN, "text": "", "file": "(File not included)", "file_name": "b.pdf"},
-        {"id": 6, **WRITTEN, "text": "", "location_information": {"latitude": 1.5, "x": [1]}},
+        {"id": 6, **WRITTEN, "text": "", "location_information": {"latitude": 1.5, "x": [1]},
+         "place_name": "Cafe", "address": "Main St"},
         {"id": 7, **WRITTEN, "text": "", "poll": {"question": "?", "answers": [{"text": "A"}]}},
         {"id": 8, **WRITTEN, "text": "", "sticker_emoji": "🍲"},
         {"id": 9, "type": "service", "date": "2024-05-01T09:00:00", "actor": "Ann",
          "actor_id": "user1", "action": "pin_message", "title": "Lunch", "text": ""},
         {"id": 10, **WRITTEN, "text_entities": [{"type": "plain", "text": "By entities."}]},
+        {"id": 11, **WRITTEN, "text": "Elsewhere", "date_unixtime": "1714539600",
+         "reply_to_message_id": 1, "reply_to_peer_id": "channel5"},
     ],
 }  # fmt: skip
 EXPORTS: dict[str, Any] = {

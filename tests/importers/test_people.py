@@ -236,6 +236,16 @@ def test_a_later_export_brings_edits_and_deletions(tmp_path: Path) -> None:
         assert examine(store.engine).findings == []
 
 
+def test_an_edit_counts_by_its_instant(tmp_path: Path) -> None:
+    """Two exports of one chat, made in two time zones."""
+    first = post(1, "two", edited="2024-05-01T23:00:00", edited_unixtime="1714586400")
+    later = post(1, "three", edited="2024-05-01T20:00:00", edited_unixtime="1714586460")
+    with cw.Store(tmp_path / "chat.db", embedder=None) as store:
+        for one in (first, later, first):
+            take(store, telegram(tmp_path, one))
+        assert [one.message.text for one in store.conversation("telegram-5").read()] == ["three"]
+
+
 def test_what_the_latest_export_lacks_at_its_end_was_deleted(tmp_path: Path) -> None:
     first, later = [post(1, "one"), post(2, "two"), post(3, "three")], [post(1, "one")]
     with cw.Store(tmp_path / "chat.db", embedder=None) as store:

@@ -132,7 +132,7 @@ def compared(
 def edited_at(message: Message) -> float:
     """Return when a message was edited at its source, in seconds since 1970; 0 if never."""
     for fields in message.meta.values():
-        edited = field_of(fields, "edited")
+        edited = field_of(fields, "edited_unixtime") or field_of(fields, "edited")
         edited = edited if isinstance(edited, str) else field_of(edited, "ts")
         time = read_time(edited) if isinstance(edited, str) else None
         if time is not None:

@@ -32,7 +32,8 @@ __all__ = ["IMPORTER"]
 NAME = "codex"
 ITEMS = (
     "message", "reasoning", "function_call", "function_call_output", "custom_tool_call",
-    "custom_tool_call_output", "local_shell_call", "web_search_call", "compaction",
+    "custom_tool_call_output", "local_shell_call", "web_search_call", "image_generation_call",
+    "tool_search_call", "tool_search_output", "compaction",
 )  # fmt: skip
 ABOUT = ("cwd", "originator", "cli_version", "source", "model_provider", "git", "forked_from_id")
 
@@ -107,9 +108,7 @@ class Session:
                 what = fields.object("payload").maybe("type") or "event"
                 self.report.skip(f"event {shown(what)[1:-1]}")
             case "session_meta" | None if is_first:
-                instructions = fields.object("payload").data.get("instructions")
-                instructions = instructions or fields.data.get("instructions")
-                if isinstance(instructions, str):
+                if instructions := instructions_of(fields):
                     yield self.marked(Message("system", (Text(instructions),)), number, None)
             case None:
                 self.report.skip(shown(fields.maybe("record_type") or "line without a type")[1:-1])
@@ -172,6 +171,15 @@ class Session:
         for change in self.reader.finish():
             self.report.add(change)
         self.reader.changes.clear()
+
+
+def instructions_of(first: Fields) -> str | None:
+    """Return the system text of a session, which its first line has."""
+    about = first.object("payload")
+    base = about.object("base_instructions") if about.data.get("base_instructions") else None
+    found = about.data.get("instructions") or first.data.get("instructions")
+    found = found or (base.data.get("text") if base else None)
+    return found if isinstance(found, str) else None
 
 
 IMPORTER = Importer(NAME, "Codex session logs (rollout-….jsonl)", read)

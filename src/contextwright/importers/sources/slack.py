@@ -144,8 +144,11 @@ class People:
         names = [name for one in found for name in (one.id, one.name, one.username)]
         return self.options.is_me(bot, *names)
 
-    def find(self, id: str | None) -> Author | None:
-        """Return the author with an id; an unknown one has only the id."""
+    def find(self, id: str | None, profile: Fields | None = None) -> Author | None:
+        """Return the author with an id; one of another workspace has the profile of a message."""
+        if id and id not in self.authors and profile is not None and profile.data:
+            names = profile.maybe("real_name"), profile.maybe("display_name")
+            self.authors[id] = author_of(id, profile.maybe("name"), *names)
         return self.authors.get(id, Author(id)) if id else None
 
     def words(self, text: str) -> str:
@@ -170,11 +173,15 @@ class People:
 
 
 def person(user: Fields) -> tuple[str, Author]:
-    """Return a user's id and author; the display name comes first."""
+    """Return a user's id and author; the real name comes first."""
     profile, id = user.object("profile"), user.text("id")
     names = profile.maybe("real_name"), user.maybe("real_name"), profile.maybe("display_name")
-    label = next((name for name in names if name), None)
-    return id, Author(id, label, user.maybe("name"))
+    return id, author_of(id, user.maybe("name"), *names)
+
+
+def author_of(id: str, username: str | None, *names: str | None) -> Author:
+    """Return an author with the first of the names that is not empty."""
+    return Author(id, next(filter(None, names), None), username)
 
 
 class Channel:
@@ -267,7 +274,7 @@ class Channel:
         """Return the author: a person, or a bot with the name it used."""
         user = fields.maybe("user")
         if user:
-            return self.people.find(user)
+            return self.people.find(user, fields.object("user_profile"))
         profile = fields.object("bot_profile").maybe("name")
         bot, name = fields.maybe("bot_id"), fields.maybe("username") or profile
         return Author(bot, name) if bot or name else None

@@ -8,6 +8,7 @@ messages are events.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import timedelta, timezone
 from typing import Any
 
 from contextwright.documents.files import Files
@@ -26,6 +27,7 @@ from contextwright.importers.base import (
 )
 from contextwright.messages.message import Author, Message, Reply
 from contextwright.messages.parts import Media, MediaKind, Part, Text
+from contextwright.messages.times import read_time
 
 __all__ = ["IMPORTER"]
 
@@ -34,6 +36,8 @@ READ = (
     "id", "type", "date", "from", "from_id", "actor", "actor_id", "text", "text_entities",
     "reply_to_message_id", "photo", "file", "file_name", "mime_type", "media_type",
 )  # fmt: skip
+ANSWERED, ELSEWHERE = "reply_to_message_id", "reply_to_peer_id"
+"""The message that is answered, and its chat if it is another one."""
 CHAT_LISTS = ("chats", "left_chats")
 ABSENT = "(File"
 """Prefix of the path of a file that was not exported."""
@@ -161,23 +165,32 @@ def message_of(fields: Fields, chat: str, bot: str | None, options: ReadOptions)
     who = "actor" if service else "from"
     person, name = fields.maybe(f"{who}_id"), fields.maybe(who)
     author = Author(person, name) if person or name else None
-    meta = mark(f"{NAME}/{chat}/{id}", telegram=fields.rest(*READ))
+    answered = fields.spelled(ANSWERED)
+    rest = fields.rest(*READ)
+    if answered and ELSEWHERE in rest:  # where another message may have the same id
+        rest[ANSWERED], answered = fields.data[ANSWERED], None
+    meta, time = mark(f"{NAME}/{chat}/{id}", telegram=rest), time_of(fields)
     if service:
-        return event(happening(fields), author, at=fields.maybe("date"), meta=meta)
+        return event(happening(fields), author, at=time, meta=meta)
     parts = tuple(parts_of(fields))
     if not parts:
         return None
     mine = options.is_me(person, (person or "").removeprefix("user"), name)
     role = "assistant" if mine or (bot and person == bot) else "user"
-    answered = fields.spelled("reply_to_message_id")
-    return Message(
-        role,
-        parts,
-        author,
-        Reply(answered) if answered else None,
-        sent_at=fields.maybe("date"),
-        meta=meta,
-    )
+    reply = Reply(answered) if answered else None
+    return Message(role, parts, author, reply, sent_at=time, meta=meta)
+
+
+def time_of(fields: Fields) -> str | None:
+    """Return the local time of the export, with its zone where the seconds since 1970 tell it."""
+    spelled, seconds = fields.maybe("date"), fields.spelled("date_unixtime")
+    local, moment = read_time(spelled or ""), read_time(seconds or "")
+    if local is None or moment is None:
+        return spelled
+    ahead = local - moment
+    if not ahead or abs(ahead) >= timedelta(days=1):
+        return spelled
+    return local.replace(tzinfo=timezone(ahead)).isoformat()
 
 
 def happening(fields: Fields) -> str:
@@ -203,6 +216,9 @@ def parts_of(fields: Fields) -> Iterator[Part]:
     for name in ("location_information", "contact_information", "poll"):
         if name in fields.data:
             yield Text(described(fields.object(name), name.partition("_")[0]))
+    place = fields.maybe("place_name"), fields.maybe("address")
+    if any(place):
+        yield Text(", ".join(filter(None, place)))
     if emoji := fields.maybe("sticker_emoji"):
         yield Text(emoji)
 
@@ -236,9 +252,9 @@ def file_name(place: str) -> str | None:
 def described(fields: Fields, what: str) -> str:
     """Describe a location, a contact or a poll as text."""
     said = [
-        f"{key}: {value}"
+        f"{key}: {str(value).lower() if isinstance(value, bool) else value}"
         for key, value in fields.data.items()
-        if isinstance(value, str | int | float)
+        if isinstance(value, str | int | float) and value != ""
     ]
     answers = [answer.maybe("text") or "" for answer in fields.objects("answers")]
     return f"[{what}] " + "; ".join([*said, *answers])
