@@ -17,6 +17,7 @@ README = ROOT / "README.md"
 RUN = {
     README: 4,
     DOCS / "counting.md": 2,
+    DOCS / "formats.md": 1,
     DOCS / "memories.md": 2,
     DOCS / "sections.md": 1,
     DOCS / "store.md": 1,
