@@ -261,6 +261,16 @@ def test_a_status_that_no_answer_has_is_an_error(status: int) -> None:
     assert answer.json["error"]["message"] == f"anthropic: HTTP status {status}"
 
 
+def test_a_header_that_no_answer_has_is_an_error() -> None:
+    with upstream() as server:
+        server.headers |= {"x-trace": "a\x01b"}
+        route = Route("*", "anthropic", base_url=f"http://127.0.0.1:{server.server_port}")
+        with running(GatewaySettings((route,))) as gateway:
+            answer = gateway.ask("/v1/messages", {"model": "m"}, {"x-api-key": KEY})
+    assert answer.status == 502
+    assert "control characters" in answer.json["error"]["message"]
+
+
 def test_a_client_that_goes_away_ends_the_request() -> None:
     held = Held(said("One two three"), threading.Event(), threading.Event())
     with serving(held) as server:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncGenerator, Mapping
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
@@ -30,6 +31,7 @@ HOP_BY_HOP = frozenset(
 
 FINAL = range(200, 600)
 """Statuses of answers."""
+CONTROLS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 STAND_IN = UNSIGNED.encode()
 REFUSED = "written by another model: Claude refuses thinking without a signature of its own"
 
@@ -40,14 +42,14 @@ async def relay(call: Call, host: Host, client: HttpClient, key: str | None) -> 
     With a `key` of the gateway's own, it stands in the place of the client's; an empty one is none.
 
     Raises:
-        ProviderError: the upstream cannot be reached, or answers with a status that HTTP has not.
+        ProviderError: the upstream cannot be reached, or answers what HTTP does not have.
     """
     url, headers = url_of(call, host, key), headers_of(call, host, key)
     upstream = await client.open(url, headers, call.sent or None, method=call.method)
-    if upstream.status not in FINAL:
+    fault = fault_of(upstream)
+    if fault:
         upstream.close()
-        reason = f"{host.name}: HTTP status {upstream.status}"
-        raise ProviderError(reason, kind="server", status=upstream.status)
+        raise ProviderError(f"{host.name}: {fault}", kind="server", status=upstream.status)
     dropped = of_connection(upstream.headers)
     kept = [pair for pair in upstream.headers.items() if pair[0].lower() not in dropped]
     answer = StreamedAnswer(chunks(upstream, host), upstream.status, kept)
@@ -55,6 +57,15 @@ async def relay(call: Call, host: Host, client: HttpClient, key: str | None) -> 
     if call.changes:
         answer.headers[CHANGES_HEADER] = named(call.changes)
     return answer
+
+
+def fault_of(upstream: HttpResponse) -> str:
+    """Return what no server can send of the head of an answer; empty if it can send all of it."""
+    if upstream.status not in FINAL:
+        return f"HTTP status {upstream.status}"
+    if CONTROLS.search("".join(upstream.headers.values())):
+        return "control characters in the headers of the answer"
+    return ""
 
 
 async def chunks(upstream: HttpResponse, host: Host) -> AsyncGenerator[bytes, None]:

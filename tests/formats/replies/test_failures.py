@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from itertools import product
+from math import ceil
 from typing import Any, get_args
 
 import pytest
@@ -18,6 +19,7 @@ from contextwright.formats.replies.failures import (
 from contextwright.text.json import decode_json, encode_json
 from golden_files import compare_digests
 
+FORMATS = ("anthropic", "gemini", "openai-chat", "openai-responses")
 KINDS = {
     204: "server",
     302: "server",
@@ -79,7 +81,18 @@ def test_an_error_in_gemini_s_words() -> None:
     assert error_body(ReplyError("server", "No"), "gemini", 502)["error"]["code"] == 502
 
 
-FORMATS = ("anthropic", "gemini", "openai-chat", "openai-responses")
+@pytest.mark.parametrize("wait", [0.0, 0.25, 7.0, 9_658.021, 1_234_567.0, 1e16])
+def test_a_wait_is_told_in_whole_seconds_too(wait: float) -> None:
+    error = ReplyError("rate_limit", "No", 429, retry_after=wait)
+    for format in FORMATS:
+        status, headers, body = write_error(error, format)
+        assert int(headers["retry-after"]) == ceil(wait)
+        assert read_error(status, headers, encode_json(body)).retry_after == wait
+    details = error_body(error, "gemini")["error"]["details"]
+    assert float(details[0]["retryDelay"].removesuffix("s")) == wait
+    assert "e" not in details[0]["retryDelay"]
+
+
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 WAITS: list[dict[str, str]] = [
     {},

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from math import ceil
 from typing import Any, NamedTuple
 
 import msgspec
@@ -211,8 +212,19 @@ def write_error(error: ReplyError, format: str) -> WrittenError:
         status = 503
     headers = {"content-type": "application/json"}
     if error.retry_after is not None:
-        headers["retry-after"] = f"{error.retry_after:g}"
+        headers.update(waiting(error.retry_after))
     return WrittenError(status, headers, error_body(error, format, status))
+
+
+def waiting(seconds: float) -> dict[str, str]:
+    """Return the headers that tell a client how long to wait.
+
+    HTTP has whole seconds; the vendors' clients take milliseconds too.
+    """
+    headers = {"retry-after": str(ceil(seconds))}
+    if seconds % 1:
+        headers["retry-after-ms"] = str(round(seconds * 1_000))
+    return headers
 
 
 def status_of(error: ReplyError) -> int:
@@ -238,8 +250,8 @@ def error_body(error: ReplyError, format: str, status: int | None = None) -> dic
         held = {"code": 503 if code == 529 else code, "message": error.message}
         held["status"] = names.gemini
         if error.retry_after is not None:
-            delay = {"@type": RETRY_INFO, "retryDelay": f"{error.retry_after:g}s"}
-            held["details"] = [delay]
+            seconds = f"{error.retry_after:.9f}".rstrip("0").rstrip(".")
+            held["details"] = [{"@type": RETRY_INFO, "retryDelay": f"{seconds}s"}]
         return {"error": held}
     held = {"message": error.message, "type": names.openai, "param": None}
     return {"error": {**held, "code": names.openai_code}}
