@@ -105,6 +105,8 @@ class Model(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_
     """Whether `tool_choice` may force a call."""
     sampling: bool = True
     """Whether `temperature` and similar settings are accepted."""
+    stop_sequences: bool = True
+    """Whether Chat Completions takes `stop` for it."""
     temperature_with_top_p: bool = True
     """Whether a request may set both `temperature` and `top_p`."""
     audio_input: bool = False

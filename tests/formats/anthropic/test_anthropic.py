@@ -104,6 +104,16 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
         "messages[1]",
     ),
     (
+        "A-thinking-dropped",
+        body(
+            USER,
+            ("assistant", [text("a")]),
+            ("assistant", "b"),
+            thinking={"type": "enabled", "budget_tokens": 1024},
+        ),
+        "messages[1]",
+    ),
+    (
         "A-thinking-off",
         body(USER, ("assistant", [THINKING, text("a")]), thinking={"type": "disabled"}),
         "messages[1].content[0]",

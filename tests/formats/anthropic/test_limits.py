@@ -79,6 +79,16 @@ MENDED: dict[str, tuple[dict[str, Any], str, dict[str, Any], list[str]]] = {
         {"messages": [ASKED, {"role": "assistant", "content": [text("a")]}]},
         ["loss.setting thinking", "loss.thinking messages[1]"],
     ),
+    "thinking, where the beginning of the answer has none": (
+        body(
+            ("user", "hi"),
+            ("assistant", "So far"),
+            thinking={"type": "enabled", "budget_tokens": 1_024},
+        ),
+        OLD,
+        {"messages": [ASKED, {"role": "assistant", "content": [text("So far")]}]},
+        ["loss.setting thinking"],
+    ),
     "sampling settings of an older model": (
         body(("user", "hi"), temperature=0.5, top_p=1),
         NEW,

@@ -80,3 +80,49 @@ def test_a_custom_tool_of_chat_completions(form: Any, expected: Any) -> None:
     body = {"messages": [{"role": "user", "content": "q"}], "tools": [tool]}
     payload = cw.convert(body, "openai-chat", "openai-responses").payload
     assert payload["tools"] == [{"type": "custom", "name": "sql", "format": expected}]
+
+
+def test_custom_tools_and_developers_at_hosts_that_have_neither() -> None:
+    """Codex asks for both; DeepSeek refuses a request with either."""
+    codex = {
+        "model": "gpt-5.1-codex",
+        "input": [
+            {"role": "developer", "content": "Be brief."},
+            {"role": "user", "content": "Run it"},
+            {"type": "custom_tool_call", "call_id": "c1", "name": "exec", "input": "1 + 1"},
+            {"type": "custom_tool_call_output", "call_id": "c1", "output": "2"},
+        ],
+        "tools": [
+            {"type": "custom", "name": "exec", "description": "Runs.", "format": {"type": "text"}}
+        ],
+        "tool_choice": {"type": "custom", "name": "exec"},
+    }
+    rendered = cw.convert(codex, NAME, "openai-chat", model="deepseek-chat")
+    function = {"name": "exec", "arguments": '{"input":"1 + 1"}'}
+    assert rendered.payload["messages"] == [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "Run it"},
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"id": "c1", "type": "function", "function": function}],
+        },
+        {"role": "tool", "tool_call_id": "c1", "content": "2"},
+    ]
+    [tool] = rendered.payload["tools"]
+    assert tool["type"] == "function"
+    assert tool["function"]["parameters"]["required"] == ["input"]
+    assert rendered.payload["tool_choice"] == {"type": "function", "function": {"name": "exec"}}
+    assert [str(change) for change in rendered.changes] == [
+        "loss.extra tools[0]: compatible hosts have no place for type, format"
+    ]
+
+
+def test_a_stored_custom_call_at_a_host_that_has_only_functions() -> None:
+    call = cw.ToolCall("exec", {"input": "1"}, "c1", extra={"openai-chat": {"type": "custom"}})
+    talk = cw.Conversation((cw.user("Run it"), cw.assistant(call), cw.tool_result("c1", "1")))
+    kinds = {
+        model: cw.render(talk, "openai-chat", model=model).payload["messages"][1]["tool_calls"][0]
+        for model in ("gpt-5.6-sol", "deepseek-chat", "openai/gpt-5.6-sol")
+    }
+    assert [kinds[model]["type"] for model in kinds] == ["custom", "function", "function"]

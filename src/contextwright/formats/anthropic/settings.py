@@ -316,7 +316,7 @@ def settle_thinking(body: dict[str, Any], model: Model, changes: list[Change]) -
         changes.append(Change("repair.setting", "thinking", f"{model.id} thinks adaptively"))
     elif mode == "enabled" and any(open_loop(turns_of(objects_in(body.get("messages"))))):
         del body["thinking"]
-        reason = "the open tool loop does not begin with thinking"
+        reason = "the turn that the model goes on with does not begin with thinking"
         changes.append(Change("loss.setting", "thinking", reason))
     elif mode == "enabled":
         settle_budget(body, thinking, changes)

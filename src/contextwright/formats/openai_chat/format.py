@@ -33,6 +33,7 @@ from contextwright.formats.openai_chat.tools import (
     settle_tools,
     tool_of,
     tools_wire,
+    without_custom,
 )
 from contextwright.formats.openai_chat.write import ACCEPTED_SPEAKER, Writer
 from contextwright.formats.reader import Reader
@@ -123,6 +124,8 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
         rules = (leave_out_refused, *rules)
         if not model.system_role:
             conversation = without_system(conversation, model, made)
+    elif not same_format:
+        conversation = without_custom(conversation, dialect, made)
     mid_system = model.mid_system or model.format != NAME
     traits = traits_of(dialect, same_format=same_format, mid_system=mid_system)
     legal = legalise(conversation, traits, model, options, rules)

@@ -19,7 +19,6 @@ from contextwright.formats.openai import (
 from contextwright.formats.openai_chat.responses import RESPONSES
 from contextwright.formats.reader import plain
 from contextwright.formats.settings import (
-    SAYS_NOTHING,
     fields_of,
     fit_limit,
     fit_ranges,
@@ -39,7 +38,7 @@ from contextwright.wire.openai_chat.dialects import (
     HostedRequest,
     is_routed_claude,
 )
-from contextwright.wire.openai_chat.rules import OUTPUT_LIMITS, output_format
+from contextwright.wire.openai_chat.rules import OUTPUT_LIMITS, output_format, sampling
 from contextwright.wire.openai_chat.types import Request
 from contextwright.wire.values import is_object
 
@@ -53,7 +52,6 @@ MODES: dict[Any, Literal["auto", "none", "required"]] = {
     "required": "required",
     "any": "required",
 }
-SAMPLING = ("temperature", "top_p", "presence_penalty", "frequency_penalty", "logprobs")
 MOST_STOPS = 4
 """Stop sequences that OpenAI takes; other hosts have limits of their own."""
 USUAL: Effort = "medium"
@@ -129,7 +127,7 @@ def settings_wire(
     wire = conversation.extra.get(NAME, {})
     if dialect.closed:
         wire = in_own_words(wire, conversation.settings, model, changes)
-    if dialect.closed and conversation.model != model.id and not model.sampling:
+    if dialect.closed and conversation.model != model.id:
         wire = without_sampling(wire, model, changes)
     return settled(wire, dialect, changes)
 
@@ -139,12 +137,14 @@ def translated(
 ) -> dict[str, Any]:
     """Translate another provider's settings."""
     settings = conversation.settings
-    sampling = model.sampling or not dialect.closed
-    wire = write_plain(settings, NAME, changes, sampling=sampling, model=model.id)
+    samples = model.sampling or not dialect.closed
+    wire = write_plain(settings, NAME, changes, sampling=samples, model=model.id)
     limit = wire.pop("max_completion_tokens", None)
     if limit is not None:
         wire = {dialect.limit: limit, **wire}
-    if settings.stop:
+    if settings.stop and dialect.closed and not model.stop_sequences:
+        changes.append(Change("loss.setting", "stop", f"{model.id} takes no stop sequences"))
+    elif settings.stop:
         wire["stop"] = list(settings.stop[:MOST_STOPS] if dialect.closed else settings.stop)
         if len(wire["stop"]) < len(settings.stop):
             changes.append(Change("loss.setting", "stop", f"at most {MOST_STOPS} stop sequences"))
@@ -209,16 +209,15 @@ def in_own_words(
 
 
 def without_sampling(wire: dict[str, Any], model: Model, changes: list[Change]) -> dict[str, Any]:
-    """Remove sampling settings for a model that reasons, and rename its output limit."""
+    """Remove settings that a model refuses because it reasons, and rename its output limit."""
     kept = dict(wire)
-    if "max_tokens" in kept:
-        kept.setdefault("max_completion_tokens", kept.pop("max_tokens"))
-        reason = f"{model.id} says max_completion_tokens"
-        changes.append(Change("repair.setting", "max_tokens", reason))
-    for field in SAMPLING:
-        value = kept.get(field)
-        if value is not None and value not in SAYS_NOTHING.get(field, ()):
-            del kept[field]
+    for field in [problem.path for problem in sampling(wire, model)]:
+        value = kept.pop(field)
+        if field == "max_tokens":
+            kept.setdefault("max_completion_tokens", value)
+            reason = f"{model.id} says max_completion_tokens"
+            changes.append(Change("repair.setting", field, reason))
+        else:
             changes.append(Change("loss.setting", field, f"{model.id} takes no {field}"))
     return kept
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, cast
 
+import msgspec
+
 from contextwright.errors import shown
 from contextwright.formats.base import keep_extra, without
 from contextwright.formats.openai_chat.rules import fitted_tool
@@ -12,7 +14,7 @@ from contextwright.formats.rules import tool_with_cache_mark
 from contextwright.formats.target import Target
 from contextwright.formats.tools import foreign_fields, is_first_of_name
 from contextwright.messages.changes import Change
-from contextwright.messages.conversation import Conversation
+from contextwright.messages.conversation import Conversation, replaced
 from contextwright.messages.message import Tool
 from contextwright.messages.parts import Opaque, ToolCall
 from contextwright.text.json import encode_json
@@ -26,6 +28,7 @@ __all__ = [
     "settle_tools",
     "tool_of",
     "tools_wire",
+    "without_custom",
 ]
 
 
@@ -192,6 +195,23 @@ def tools_wire(
         else:
             wire.setdefault("tools", []).append(definition)
     return wire
+
+
+def without_custom(
+    conversation: Conversation, dialect: Dialect, changes: list[Change]
+) -> Conversation:
+    """Turn custom tools into functions of one text, for hosts that have only functions."""
+    tools: list[Tool | Opaque] = []
+    for index, tool in enumerate(conversation.tools):
+        if isinstance(tool, Tool) and tool.extra.get(NAME, {}).get("type") == "custom":
+            own = tool.extra[NAME]
+            lost = ", ".join(["type", *(own.get("custom") or ())])
+            reason = f"{dialect.name} hosts have no place for {lost}"
+            changes.append(Change("loss.extra", f"tools[{index}]", reason))
+            extra = {**tool.extra, NAME: without(own, "type", "custom")}
+            tool = msgspec.structs.replace(tool, extra=extra)
+        tools.append(tool)
+    return replaced(conversation, tools=tuple(tools))
 
 
 def settle_tools(body: dict[str, Any], changes: list[Change]) -> None:

@@ -92,8 +92,9 @@ class Writer:
 
     @property
     def takes_developer(self) -> bool:
-        """Whether the host accepts the `developer` role."""
-        return self.target.model.developer_role or not self.dialect.closed
+        """Whether the host accepts the `developer` role, or got it from the client before."""
+        target = self.target
+        return target.model.developer_role or (target.same_format and not self.dialect.closed)
 
     def name(self, label: str, role: str, wire: dict[str, Any]) -> None:
         """Write the speaker's name if the field accepts it."""
@@ -205,13 +206,13 @@ class Writer:
             wire[field] = "\n".join(filter(None, (wire.get(field), thinking.text)))
 
     def call(self, call: ToolCall) -> dict[str, Any]:
-        """Write a call of a function, or of the custom tool it came from."""
+        """Write a call of a function, or of the custom tool it came from if the host has those."""
         extra = call.extra.get(NAME) if call.extra else None
         function: dict[str, Any] = {"name": call.name, "arguments": call.json}
         if not extra:
             return {"id": call.id, "type": "function", "function": function}
         rest = without(extra, "id", "type", "function", "custom", "role")
-        if extra.get("type") == "custom":
+        if extra.get("type") == "custom" and (self.dialect.closed or self.target.same_format):
             custom = {"name": call.name, "input": str(call.arguments.get("input", ""))}
             return {"id": call.id, "type": "custom", "custom": custom, **rest}
         inner = extra.get("function")

@@ -176,8 +176,12 @@ def has_faults(blocks: object) -> bool:
 
 
 def is_open_loop(payload: Object, last: Object) -> bool:
-    """Whether the request asks for extended thinking, and its last message has results."""
+    """Whether the request asks for extended thinking, and the model goes on with a turn."""
     thinking, content = payload.get("thinking"), last["content"]
-    if not thinking or thinking["type"] != "enabled" or type(content) is str:
+    if not thinking or thinking["type"] != "enabled":
+        return False
+    if last["role"] == "assistant":
+        return True
+    if type(content) is str:
         return False
     return any(block["type"] == "tool_result" for block in content)

@@ -320,7 +320,16 @@ def is_idle(payload: Object, model: Model) -> bool:
 
 
 def open_loop(turns: list[Turn]) -> Iterator[Problem]:
-    """With extended thinking on, the assistant turn of an unfinished tool loop begins with it."""
+    """With extended thinking on, an assistant turn that the model goes on with begins with it.
+
+    That is the one before the results of an unfinished tool loop, or the last turn.
+    """
+    if turns and turns[-1].role == "assistant":
+        blocks = turns[-1].blocks
+        if blocks and blocks[0].kind not in THINKING:
+            reason = "the turn that the model goes on with must begin with its thinking"
+            yield Problem("A-thinking-dropped", turns[-1].path, reason)
+        return
     if len(turns) < 2 or turns[-1].role != "user" or turns[-2].role != "assistant":
         return
     calling = turns[-2]

@@ -18,6 +18,7 @@ __all__ = [
     "CLIENT_FIELD",
     "EXTRAS",
     "OPENAI",
+    "ROUTED",
     "Dialect",
     "HostedRequest",
     "by_a_client",

@@ -29,6 +29,7 @@ from contextwright.wire.openai_chat.calls import (
 )
 from contextwright.wire.openai_chat.dialects import (
     EXTRAS,
+    ROUTED,
     Dialect,
     HostedRequest,
     by_a_client,
@@ -45,12 +46,22 @@ from contextwright.wire.shapes import json_problems, objects_in, shape_problems
 from contextwright.wire.survey import is_valid, without_plain
 from contextwright.wire.values import is_list, is_object
 
-__all__ = ["MAX_TOOLS", "NEEDING_TOOLS", "check", "output_format"]
+__all__ = ["MAX_TOOLS", "NEEDING_TOOLS", "check", "output_format", "sampling"]
 
 SPEAKER_NAME = re.compile(r"[^\s<|\\/>]{1,64}").fullmatch
 
 MAX_TOOLS = 128
 OUTPUT_LIMITS = ("max_tokens", "max_completion_tokens")
+SAMPLING: dict[str, tuple[Any, ...]] = {
+    "temperature": (None, 1),
+    "top_p": (None, 1),
+    "presence_penalty": (None, 0),
+    "frequency_penalty": (None, 0),
+    "logprobs": (None, False),
+    "top_logprobs": (None, 0),
+    "logit_bias": (None, {}),
+}
+"""Settings that reasoning models refuse, with the values that they accept."""
 INSTRUCTION_ROLES = ("system", "developer")
 INSTEAD_OF_CONTENT = ("tool_calls", "function_call", "refusal", "audio")
 
@@ -73,6 +84,7 @@ def check(payload: Any, model: Model) -> list[Problem]:
     for rule in (tools, tool_choice, output_format):
         problems.extend(rule(payload, level))
     problems.extend(end(payload, model))
+    problems.extend(instruction_roles(messages, model, dialect))
     if dialect.closed:
         problems.extend(model_limits(payload, messages, model))
     return problems
@@ -275,11 +287,14 @@ def model_limits(body: dict[str, Any], messages: Messages, model: Model) -> Iter
     for field in OUTPUT_LIMITS:
         yield from limit_problems("OC-max-output", body.get(field), field, model, least=1)
     yield from ranges.range_problems(body, ranges.CHAT)
-    if not model.sampling:
-        yield from sampling(body, model)
+    yield from sampling(body, model)
     if not model.audio_input:
         yield from audio(messages, model)
-    if model.system_role and model.developer_role:
+
+
+def instruction_roles(messages: Messages, model: Model, dialect: Dialect) -> Iterator[Problem]:
+    """Which roles may instruct the model; a router translates them."""
+    if (model.system_role and model.developer_role) or dialect is ROUTED:
         return
     for index, message in messages:
         role = message.get("role")
@@ -307,9 +322,12 @@ def audio(messages: Messages, model: Model) -> Iterator[Problem]:
 
 def sampling(body: dict[str, Any], model: Model) -> Iterator[Problem]:
     """Settings that reasoning models refuse, some of them only at some efforts."""
-    if body.get("max_tokens") is not None:
-        reason = f"{model.id} wants max_completion_tokens"
-        yield Problem("OC-sampling", "max_tokens", reason, "warning")
-    for field in ("temperature", "top_p"):
-        if body.get(field) not in (None, 1):
-            yield Problem("OC-sampling", field, f"{model.id} may refuse it", "warning")
+    if not model.sampling:
+        if body.get("max_tokens") is not None:
+            reason = f"{model.id} wants max_completion_tokens"
+            yield Problem("OC-sampling", "max_tokens", reason, "warning")
+        for field, accepted in SAMPLING.items():
+            if body.get(field) not in accepted:
+                yield Problem("OC-sampling", field, f"{model.id} may refuse it", "warning")
+    if body.get("stop") and not model.stop_sequences:
+        yield Problem("OC-sampling", "stop", f"{model.id} may refuse it", "warning")

@@ -1,0 +1,38 @@
+"""Laws of requests to other hosts of Chat Completions than OpenAI."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import contextwright as cw
+from profiles import BODY, examples
+from strategies.bodies import MODELS, bodies
+
+HOSTS = ("deepseek-chat", "kimi-k3", "mistral-large", "openai/gpt-5.6-sol", "gemini-3.8-flash")
+
+
+@pytest.mark.parametrize("source", [api for api in MODELS if api != "openai-chat"])
+def test_requests_hold_only_what_all_hosts_know(source: str) -> None:
+    """Of the roles and the kinds of tools, each host knows those that it had from the start."""
+    seen: Counter[str] = Counter()
+
+    @examples(BODY)
+    @given(bodies(source), st.sampled_from(HOSTS))
+    def law(body: dict[str, Any], model: str) -> None:
+        payload = cw.convert(body, source, "openai-chat", model=model).payload
+        messages = payload["messages"]
+        calls = [call for message in messages for call in message.get("tool_calls", ())]
+        kinds = {tool["type"] for tool in (*payload.get("tools", ()), *calls)}
+        roles = {message["role"] for message in messages}
+        seen.update(kinds | roles)
+        assert kinds <= {"function"}
+        assert roles <= {"system", "user", "assistant", "tool"}
+
+    law()
+    assert seen["function"]
+    assert seen["system"]
