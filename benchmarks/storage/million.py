@@ -41,7 +41,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as temporary:
         folder = options.folder or Path(temporary)
         print(
-            f"{'conversations':>13} {'':18}{'p50':>8}{'p95':>8}{'CPU p95':>9}{'first':>8} ms",
+            f"{'conversations':>13} {'':18}{'p50':>8}{'p95':>8}"
+            f"{'CPU p50':>9}{'CPU p95':>9}{'first':>8} ms",
             end="",
         )
         print(f"{'MB':>8}")
@@ -105,7 +106,8 @@ def ask(place: str, size: int, conversations: int, name: str, embedder: str | No
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
     print(
         f"{conversations:>13,} {name:18}{statistics.median(clocks) * 1e3:>8.1f}"
-        f"{p95[0]:>8.1f}{p95[1]:>8.1f}{first * 1e3:>8.0f}   {memory:>8,.0f}",
+        f"{p95[0]:>8.1f}{statistics.median(cpus) * 1e3:>9.1f}{p95[1]:>9.1f}"
+        f"{first * 1e3:>8.0f}   {memory:>8,.0f}",
         flush=True,
     )
 
