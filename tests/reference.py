@@ -141,7 +141,8 @@ def definition(tree: ast.Module, name: str) -> ast.stmt | None:
     """The statement that defines a name at the top of a module, with its docstring after it."""
     for node in tree.body:
         if isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name == name:
-            return node
+            if "overload" not in [ast.unparse(each) for each in node.decorator_list]:
+                return node
         if isinstance(node, ast.AnnAssign | ast.Assign):
             target = node.target if isinstance(node, ast.AnnAssign) else node.targets[0]
             if isinstance(target, ast.Name) and target.id == name:

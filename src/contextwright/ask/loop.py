@@ -61,7 +61,7 @@ async def ask_events(transcript: Transcript, question: Question) -> AsyncGenerat
 
 
 class Asking:
-    """The state of a question: what is stored of it so far."""
+    """The state of a question: the steps that are stored so far."""
 
     def __init__(self, transcript: Transcript, question: Question, provider: AnyProvider) -> None:
         self.transcript, self.question, self.provider = transcript, question, provider

@@ -50,7 +50,7 @@ class Span(Struct, frozen=True):
 
 
 class Piece(Struct, frozen=True):
-    """What one worker reads at a time."""
+    """The piece that one worker reads at a time."""
 
     number: int
     spans: tuple[Span, ...]

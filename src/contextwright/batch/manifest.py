@@ -56,7 +56,7 @@ def run(
 ) -> Manifest:
     """Do a job, or what is left of it; return what the folder then holds.
 
-    A job that was stopped goes on where it was: finished pieces are not done again. `runner` is
+    A job that was stopped continues where it was: finished pieces are not done again. `runner` is
     `local`, `ray`, or the address of a Ray cluster; `workers` defaults to the number of cores.
 
     Raises:

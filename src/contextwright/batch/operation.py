@@ -1,4 +1,4 @@
-"""What is done with every conversation of a data set."""
+"""The operation on every conversation of a data set."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ RECALL_TOKENS = 2_000
 
 
 class Result(Struct, frozen=True):
-    """What an operation makes of one conversation."""
+    """The result of an operation for one conversation."""
 
     json: bytes
     changes: tuple[Change, ...] = ()

@@ -182,7 +182,7 @@ def draw(console: Console, shown: Demo) -> None:
         f"  cw explain chat.json --model {shown.contexts[0].model.id} --budget 8000\n"
         '  cw import chatgpt-export.zip && cw recall "What did we decide about …?"\n'
         "  cw --help\n\n"
-        "See this conversation, request by request, in your browser:\n\n"
+        "See this conversation, request by request, in your browser (needs the extra serve):\n\n"
         "  cw inspect --demo"
     )
 

@@ -51,9 +51,9 @@ def doctor(
     """Check a store for damage and repair it.
 
     Checks the database, its settings and versions, and the numbers, turns, messages, marks, open
-    calls, token totals and vectors of every conversation of every tenant. --repair corrects last
-    numbers, marks, open calls and totals, and removes vectors to be rebuilt; it never changes a
-    message. Exits with 1 if problems are found.
+    calls, lengths and vectors of every conversation of every tenant. --repair corrects last
+    numbers, marks, open calls and lengths, removes vectors to be rebuilt, and sets damaged messages
+    aside; it changes no other message. Exits with 1 if problems are found.
 
     \b
     cw doctor

@@ -44,7 +44,7 @@ PLAIN_TURNS = ("messages", "input")
 """Fields of turns whose lone text may be a string or a block."""
 PLAIN_BLOCKS = ("text", "input_text")
 STORED = "previous_response_id"
-"""Names the answer that a request goes on from, with all that was said before it."""
+"""The answer that a request continues, with all messages before it."""
 TEXT: frozenset[type] = frozenset((str,))
 SYSTEM_ROLES = ("system", "developer")
 TOKENS, SIZE = attrgetter("tokens"), attrgetter("size")
@@ -91,7 +91,7 @@ class Prompt(Struct, frozen=True):
         )
 
     def cause(self, previous: Prompt, shared: int) -> str:
-        """Why two requests part behind so many steps, in words."""
+        """Why two requests differ after a number of steps, in words."""
         place = parting(self.units, previous.units, shared)
         if self.model.id != previous.model.id:
             return "another model is asked"
@@ -168,7 +168,7 @@ class Difference(Struct, frozen=True):
 
     byte: int
     before: str
-    """What both have before it."""
+    """The steps that both have before it."""
     this: str
     other: str
 

@@ -188,7 +188,7 @@ FIRST_TURNS = 1_024
 
 
 def parting(mine: Sequence[Unit], theirs: Sequence[Unit], shared: int) -> str:
-    """Return the place where two prompts part behind so many steps.
+    """Return the place where two prompts differ after `shared` steps.
 
     Where only one of them has tools or a system text, that is the place.
     """
@@ -282,7 +282,7 @@ def first_places(place: str) -> Sequence[str]:
 
 
 def unbroken_cause(is_longer: bool) -> str:
-    """What to say of a request that has all of the one before it as its prefix."""
+    """The cause for a request that has all of the one before it as its prefix."""
     return "nothing changed, only added" if is_longer else "nothing changed"
 
 

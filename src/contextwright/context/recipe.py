@@ -29,7 +29,7 @@ class Recipe(RecipeData, frozen=True, kw_only=True, omit_defaults=True):
         summaries: SummarySource | None = None,
         **options: Unpack[BuildOptions],
     ) -> Context:
-        """Return the best valid request within the budget, with its receipt; see `build`."""
+        """Return the best valid request within the budget, with its receipt."""
         return build(conversation, self, summaries=summaries, **options)
 
     def history(

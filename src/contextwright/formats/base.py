@@ -1,4 +1,4 @@
-"""What a format is, its options, and the result of rendering."""
+"""A format, its options, and the result of rendering."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ class Spelling:
 
 
 class Traits(Struct, frozen=True, kw_only=True):
-    """What a provider's messages can carry; one value per format."""
+    """The abilities of a provider's messages; one value for each format."""
 
     format: str
     """Whose blocks and extra fields it carries."""

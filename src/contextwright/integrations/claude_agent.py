@@ -1,4 +1,4 @@
-"""Claude Agent SDK (`pip install claude-agent-sdk`): transcripts in a store, to go on anywhere.
+"""Claude Agent SDK (`pip install claude-agent-sdk`): transcripts in a store, for any machine.
 
 sessions = StoreSessions(cw.AsyncStore("chat.db"))
 options = ClaudeAgentOptions(session_store=sessions, resume=session_id)

@@ -48,12 +48,19 @@ class MessageFields(TypedDict, total=False):
     """The fields of a message besides those that a function here names."""
 
     reply_to: Reply | None
+    """The message that it replies to."""
     kind: Kind
+    """`message` by default."""
     turn: int | None
+    """The number of its turn, if the source counts turns."""
     pinned: bool
+    """Whether it stays in every window."""
     visibility: Visibility
+    """`public` by default; only public messages are sent to a model."""
     meta: dict[str, Any]
+    """Data of your own; never sent to a model."""
     extra: Extra
+    """Fields of a format, written back to that format only."""
 
 
 TYPES: dict[str, Any] = {

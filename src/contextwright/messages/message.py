@@ -54,17 +54,25 @@ class Message(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=Tru
 
     role: Role
     parts: tuple[Part, ...] = ()
+    """Its content, in order."""
     author: Author | None = None
+    """The person who wrote it; several people may speak in one conversation."""
     reply_to: Reply | None = None
+    """The message that it replies to."""
     sent_at: str | None = None
     """The time in its original spelling; `time` parses it."""
     kind: Kind = "message"
+    """`event` is a join, a title or the like, which no model sees as a message."""
     turn: int | None = None
+    """The number of its turn, if the source counts turns."""
     pinned: bool = False
+    """Whether it stays in every window."""
     visibility: Visibility = "public"
+    """Only public messages are sent to a model."""
     meta: dict[str, Any] = {}
     """Data of your own; never sent to a model."""
     extra: Extra = {}
+    """Fields of a format that has no counterpart here; written back to that format only."""
 
     @property
     def text(self) -> str:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from contextwright.errors import UsageError, require, shown
 
 EARLIEST, LATEST = datetime(1, 1, 3, tzinfo=UTC), datetime(9999, 12, 29, tzinfo=UTC)
-"""Every time zone can tell the times between these; others overflow in some."""
+"""Times between these can be written in every time zone; others overflow in some."""
 LEAP_SECOND = re.compile(r"(?<=:\d\d):60")
 END_OF_DAY = re.compile(r"(?<=\d[T ])24(?=(?::?00){0,2}(?:[.,]0+)?(?:Z|[+-]|$))")
 """The hour of the midnight at the end of a day, which Python reads from 3.13 on."""
@@ -54,7 +54,7 @@ def with_zone(moment: datetime) -> datetime:
 
 
 def require_time(moment: datetime) -> datetime:
-    """Return a time with a zone that every other zone can tell too; without one it is UTC.
+    """Return a time with a zone that can be written in every other zone; without one it is UTC.
 
     Raises:
         UsageError: it is at an end of the calendar.

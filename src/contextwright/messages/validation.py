@@ -25,7 +25,7 @@ NO_SETTINGS = Conversation(()).settings
 UNEXPECTED = (
     ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError
 )  # fmt: skip
-"""What Python raises for a value of the wrong type."""
+"""The errors that Python raises for a value of the wrong type."""
 NOT_TEXT = (bytes, bytearray, date, datetime, time, timedelta, Decimal, UUID)
 """What msgspec would take for the text that it writes for them."""
 

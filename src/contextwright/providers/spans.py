@@ -45,7 +45,7 @@ SECONDS = [0.01 * 2**power for power in range(14)]
 
 
 class Exchange(Struct, frozen=True, kw_only=True):
-    """A request and its answer, as far as spans tell of them."""
+    """A request and its answer, as far as spans describe them."""
 
     host: str
     format: str
@@ -75,7 +75,7 @@ class Exchange(Struct, frozen=True, kw_only=True):
 
     @property
     def identity(self) -> dict[str, str]:
-        """What was asked of whom."""
+        """The operation and its provider."""
         return {
             "gen_ai.operation.name": self.operation,
             "gen_ai.provider.name": PROVIDERS.get(self.host, self.host),
@@ -83,7 +83,7 @@ class Exchange(Struct, frozen=True, kw_only=True):
         }
 
     def attributes(self) -> Iterator[tuple[str, Any]]:
-        """Yield everything a span tells; None and empty texts are left out of it."""
+        """Yield the attributes of a span; None and empty texts are left out."""
         yield from self.identity.items()
         yield from settings_in(self.payload)
         yield "gen_ai.conversation.id", self.conversation

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Telemetry", "TracedProvider"]
 
 Telemetry: TypeAlias = Literal["figures", "content"]
-"""What spans tell: figures only, or also what was said."""
+"""The content of spans: figures only, or also messages."""
 INTERRUPTED = "interrupted"
 
 
@@ -113,7 +113,7 @@ class TracedProvider(BatchProvider):
             self._spans.send(exchange, context)
 
     def _words(self, payload: Mapping[str, Any], reply: ReplyLog) -> dict[str, str]:
-        """Return what was said, as attributes."""
+        """Return the messages as attributes."""
         try:
             asked = formats.find(self.format).parse(dict(payload), False).messages
         except ContextwrightError:
@@ -127,7 +127,7 @@ class TracedProvider(BatchProvider):
 
 
 class ReplyLog:
-    """What a span tells of a reply, noted while it arrives."""
+    """The attributes of a reply, noted while it arrives."""
 
     def __init__(self, *, keeps_all: bool) -> None:
         self.events: list[Event] = []

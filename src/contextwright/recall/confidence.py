@@ -23,7 +23,7 @@ FEWEST = 1e-6
 
 
 class Evidence(NamedTuple):
-    """What speaks for an answer among the messages."""
+    """The evidence for an answer among the messages."""
 
     expected: float
     """The logarithm of the number of messages that are expected to be needed."""
@@ -31,7 +31,7 @@ class Evidence(NamedTuple):
     """By how much those whom the question names fit better than other people, without their names;
     0 if it names nobody, or everybody."""
     missing: float
-    """The share of the question's words that nobody has said, where rare ones count for more."""
+    """The share of the question's words that no message has, where rare ones count for more."""
 
 
 WEIGHTS, BIAS = Evidence(expected=0.45, speaker=1.00, missing=-1.10), 0.14
@@ -68,7 +68,7 @@ def confidence_of(
 ) -> float:
     """Return the probability that some of the messages answer the question.
 
-    Nothing tells whether a remark has an answer (`benchmarks/confidence.py`).
+    There is no sign of whether a remark has an answer (`benchmarks/confidence.py`).
     """
     if not ranked:
         return 0.0

@@ -71,7 +71,7 @@ class MemoryMatch(Struct, frozen=True, gc=False):
 
     @property
     def fit(self) -> float:
-        """What its signals add to its log-odds, as a share of the most they could, from 0 to 1."""
+        """The part of its signals in its log-odds, as a share of their maximum, 0 to 1."""
         if self.meaning is None:
             return self.share
         adds, most = (

@@ -1,4 +1,4 @@
-"""The line of whatever is recalled: its day, who said it or whom it is about, and the words."""
+"""The line of a recalled message or memory: its day, its speaker or subject, and its text."""
 
 from __future__ import annotations
 

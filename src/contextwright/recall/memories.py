@@ -99,7 +99,7 @@ class MemoryQuery(Struct, frozen=True, kw_only=True):
     without: Collection[int] | None = None
     """Numbers of messages that the request has anyway; None: the source may guess."""
     ranking: Ranking = Ranking()
-    """What else counts for passages."""
+    """Other reasons that count for passages."""
 
 
 class MemorySource(Protocol):

@@ -76,7 +76,7 @@ class RecallHit(Struct, frozen=True):
     score: float
     """The probability that the question needs it, from 0 to 1."""
     parts: tuple[Part, ...]
-    """What each reason adds to the log-odds of the score; the base is the same for all."""
+    """The part of each reason in the log-odds of the score; the base is the same for all."""
     tokens: int
     memory: Memory | None = None
     title: str = ""
@@ -294,7 +294,7 @@ class Packing:
         return self.price.day(item.day)
 
     def _fits(self, tokens: float) -> bool:
-        """Whether so many tokens are left."""
+        """Whether a number of tokens is left."""
         if tokens > self.left:
             self._settle()
         return tokens <= self.left

@@ -29,7 +29,7 @@ LONG = 600
 FEWEST_CHARS, MOST_CHARS = 300, 800
 """A shorter passage is joined with its neighbour, if that is not too long; a longer one is cut."""
 FIRST = 0.5
-"""What being the first passage adds to the log-odds: it mostly says what a message is about."""
+"""The log-odds that the first passage has more, because it mostly says what a message is about."""
 SUREST = 1 - 1e-9
 """The largest probability, so that there are odds."""
 GAP = "[…]"

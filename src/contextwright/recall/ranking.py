@@ -79,7 +79,7 @@ PLAIN = Ranking()
 
 
 class Part(Struct, frozen=True):
-    """What one reason adds to the log-odds of a message."""
+    """The part of one reason in the log-odds of a message."""
 
     name: str
     adds: float
@@ -97,7 +97,7 @@ class RankedMessage(Struct, frozen=True, gc=False):
     others: tuple[Part, ...]
     """The base for every message, and what counts besides the question."""
     rivals: float = 0.0
-    """What its rivals add to the log-odds of its score, once it is `compared` with them."""
+    """The part of its rivals in the log-odds of its score, once it is `compared` with them."""
 
     @property
     def chance(self) -> float:
@@ -111,7 +111,7 @@ class RankedMessage(Struct, frozen=True, gc=False):
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """What each reason adds to the log-odds of the score, computed on demand."""
+        """The part of each reason in the log-odds of the score, computed on demand."""
         base, *others = self.others
         reasons = (*parts_of(self.signals, self.weights), *others)
         return (

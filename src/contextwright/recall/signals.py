@@ -304,5 +304,5 @@ class Times:
 
 
 def faded(days: float) -> float:
-    """Return what is left of 1 after a number of days."""
+    """Return the share that is left after a number of days."""
     return 0.5 ** (days / FADING)

@@ -253,7 +253,7 @@ def tokens_of(share: int | float, budget: int) -> int:
 
 
 def costs(sections: Iterable[FittedSection], room: int, price: Price) -> dict[str, int]:
-    """Return the price of each section alone, in total at most what there is."""
+    """Return the price of each section alone, in total at most the room there is."""
     found: dict[str, int] = {}
     for section in sections:
         if not section.text:

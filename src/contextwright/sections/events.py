@@ -31,7 +31,7 @@ class Events(
         return "\n".join(f"- {line_of(event)}" for event in events[-self.most :]) or None
 
     def absence(self, moment: SectionInput) -> str:
-        """Return that there are no events."""
+        """Say that there are no events."""
         return "no event is among the newest messages"
 
     def reach(self) -> int:

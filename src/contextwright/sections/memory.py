@@ -64,7 +64,7 @@ class Memories(
         return "\n".join(lines) or None
 
     def absence(self, moment: SectionInput) -> str:
-        """Return that nothing is known about the person who asks."""
+        """Say that nothing is known about the person who asks."""
         return unknown(moment, "memory")
 
     def title(self, moment: SectionInput) -> str:
@@ -100,7 +100,7 @@ class UserProfile(
         return "\n".join(quoted_lines(one.text, LONGEST_PROFILE) for one in found) or None
 
     def absence(self, moment: SectionInput) -> str:
-        """Return that nothing is known about the person who asks."""
+        """Say that nothing is known about the person who asks."""
         return unknown(moment, "profile")
 
 
@@ -135,7 +135,7 @@ class KeyFacts(
         return sorted(found, key=lambda fact: -fact.weight)
 
     def absence(self, moment: SectionInput) -> str:
-        """Return that nothing is known about the person who asks."""
+        """Say that nothing is known about the person who asks."""
         return unknown(moment, "fact")
 
     def shorten(self, text: str, longest: int) -> str:
@@ -168,7 +168,7 @@ class Episodes(
         return "\n\n".join(entries) or None
 
     def absence(self, moment: SectionInput) -> str:
-        """Return that nothing matches the question."""
+        """Say that nothing matches the question."""
         return unfound(moment, "event")
 
     def shorten(self, text: str, longest: int) -> str:

@@ -34,8 +34,8 @@ class PastExcerpts(
 
     most: Natural = 5
     least: Fraction = 0.01
-    """Minimum probability that it is needed, from 0 to 1. `benchmarks/excerpts.py` shows what is
-    told at others."""
+    """Minimum probability that it is needed, from 0 to 1. `benchmarks/excerpts.py` shows
+    the effect of other values."""
     longest: Natural = 200
     """Maximum characters of one passage."""
     ranking: Ranking = Ranking()
@@ -57,7 +57,7 @@ class PastExcerpts(
         return "\n".join(lines) or None
 
     def absence(self, moment: SectionInput) -> str:
-        """Return that nothing matches the question."""
+        """Say that nothing matches the question."""
         return unfound(moment, "past message")
 
     def shorten(self, text: str, longest: int) -> str:
@@ -65,7 +65,7 @@ class PastExcerpts(
         return best_entries(text, longest)
 
     def reach(self) -> int:
-        """Return the number of newest messages, which are not recalled."""
+        """Return the number of newest messages that are not recalled."""
         return RECENT
 
 
@@ -121,11 +121,11 @@ class PastMessages(
         return different(sorted(found, key=lambda passage: -(passage.score or 0)))
 
     def absence(self, moment: SectionInput) -> str:
-        """Return that nothing matches the question."""
+        """Say that nothing matches the question."""
         return unfound(moment, "past message")
 
     def reach(self) -> int:
-        """Return the number of newest messages, which are not recalled."""
+        """Return the number of newest messages that are not recalled."""
         return RECENT
 
 

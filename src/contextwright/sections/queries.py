@@ -1,4 +1,4 @@
-"""What sections ask a memory source: about the asker, about others, and for the question."""
+"""The queries of sections to a memory source: about the asker, about others, for the question."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The message that a question replies to: what the question says of it, and its place."""
+"""The message that a question replies to: as the question describes it, and its index."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ REPLY_REACH = 200
 
 
 def replied_to(messages: Sequence[Message], question: Message) -> Reply | None:
-    """Return the reply of a question; what it leaves open is taken from the message it names."""
+    """Return the reply of a question; fields that it lacks come from the message it names."""
     reply = question.reply_to
     if reply is None or (reply.author and reply.excerpt):
         return reply

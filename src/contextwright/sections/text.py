@@ -32,7 +32,7 @@ class Text(
         return self.text
 
     def absence(self, moment: SectionInput) -> str:
-        """Return that the text is empty."""
+        """Say that the text is empty."""
         return "its text is empty"
 
     def shorten(self, text: str, longest: int) -> str:
@@ -41,7 +41,7 @@ class Text(
 
 
 class Instructions(Text, frozen=True, tag="instructions"):
-    """The same as `Text`. The package exports it, because there `Text` is a message part."""
+    """The same as `Text`, under a name that differs from the message part `Text`."""
 
 
 class Persona(Text, frozen=True, tag="persona"):
@@ -104,7 +104,7 @@ class File(
             raise UsageError(f"{shown(self.path)}: {error.strerror or 'unreadable'}") from error
 
     def absence(self, moment: SectionInput) -> str:
-        """Return that the file is empty."""
+        """Say that the file is empty."""
         return f"{shown(self.path)} is empty"
 
     def shorten(self, text: str, longest: int) -> str:

@@ -70,7 +70,7 @@ class Transcript(
         return "\n".join([header, "", FENCE, *lines, FENCE, "", CUE])
 
     def absence(self, moment: SectionInput) -> str:
-        """Return that there is nothing to answer."""
+        """Say that there is nothing to answer."""
         return "there is no question"
 
     def lines(self, messages: Sequence[Message], question: Message) -> list[str]:

@@ -53,7 +53,7 @@ class CurrentTime(
         return f"The current time is: {day} at {now:%H:%M:%S}"
 
     def absence(self, moment: SectionInput) -> str:
-        """Return that no time was passed in."""
+        """Say that no time was passed in."""
         return "no time was given: pass now=…"
 
 
@@ -85,14 +85,14 @@ class CurrentUser(
         return "\n".join(lines)
 
     def absence(self, moment: SectionInput) -> str:
-        """Return that there is no question, or that it has no author."""
+        """Say that there is no question, or that it has no author."""
         return "the question has no author" if moment.question else "there is no question"
 
 
 class ReplyTo(
     Section, Checked, frozen=True, tag="reply-to", forbid_unknown_fields=True, omit_defaults=True
 ):
-    """The message that the newest question replies to: as the question says, else as it is."""
+    """The message that the newest question replies to: its author and an excerpt."""
 
     volatility: Volatility = "turn"
     priority: int = 40
@@ -113,7 +113,7 @@ class ReplyTo(
         return "\n".join(lines) or None
 
     def absence(self, moment: SectionInput) -> str:
-        """Return that the question is not a reply, or that nothing is known of the message."""
+        """Say that the question is not a reply, or that nothing is known of the message."""
         if moment.question is None:
             return "there is no question"
         known = moment.question.reply_to is None

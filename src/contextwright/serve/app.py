@@ -168,7 +168,7 @@ def posted(path: str, endpoint: Endpoint) -> Path:
 
 
 class Gateway:
-    """What all requests share: connections, signatures, recipes."""
+    """The state that all requests share: connections, signatures, recipes."""
 
     def __init__(
         self,
@@ -216,7 +216,7 @@ class Gateway:
         return partial(self.serve, format=format, action=action)
 
     async def serve(self, request: Request, *, format: str, action: Action) -> Response:
-        """Answer one request; every error is told in the client's own API."""
+        """Answer one request; every error has the shape of the client's own API."""
         call = None
         method = request.path_params.get("method", "")
         if format == "gemini" and method.rpartition(":")[2] not in METHODS:
@@ -413,6 +413,6 @@ class Gateway:
 def failure(
     error: ReplyError, format: str, more_headers: Mapping[str, str] | None = None
 ) -> Response:
-    """Return an error as the client's own API tells it."""
+    """Return an error in the shape of the client's own API."""
     status, headers, body = write_error(error, format)
     return Response(encode_json(body), status, {**headers, **(more_headers or {})})

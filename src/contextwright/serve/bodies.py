@@ -33,7 +33,7 @@ UNPACKERS: dict[str, Callable[[], Any]] = {
 }
 """By their names in `content-encoding`. Codex compresses with zstd."""
 DAMAGED = (zlib.error, zstd.ZstdError)
-"""What they raise."""
+"""The errors that they raise."""
 
 
 class TooLarge(ContextwrightError):

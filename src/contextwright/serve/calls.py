@@ -1,4 +1,4 @@
-"""A client's request, as far as it must be known to send it on."""
+"""A client's request: the parts that are needed to send it on."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 Action: TypeAlias = Literal["generate", "count", "other"]
-"""What a call is for. `other` ones ask no model: files, embeddings, batches, lists of models."""
+"""The purpose of a call. `other` asks no model: files, embeddings, batches, lists of models."""
 
 KEY_HEADERS = ("authorization", "x-api-key", "x-goog-api-key")
 PATHS: dict[tuple[str, Action], str] = {
@@ -55,7 +55,7 @@ METHODS: dict[str, tuple[Action, bool]] = {
     "streamGenerateContent": ("generate", True),
     "countTokens": ("count", False),
 }
-"""What Gemini's methods do, and whether they stream."""
+"""The purpose of Gemini's methods, and whether they stream."""
 
 
 class Call(Struct, frozen=True):
@@ -96,7 +96,7 @@ def read_call(
     *,
     sent: bytes | None = None,
 ) -> Call:
-    """Read a request; Gemini's model and method stand in the path: `gemini-3.8-flash:countTokens`.
+    """Read a request; Gemini's model and method are in the path: `gemini-3.8-flash:countTokens`.
 
     Raises:
         ParseError: the body is not a JSON object, or names no model.

@@ -1,4 +1,4 @@
-"""Histories that a client of Responses does not send again: it names the answer it goes on from.
+"""Histories that a client of Responses does not send again: it names the answer it continues.
 
 Or it sends the history with the ids of items (`item_reference`) in their place.
 
@@ -93,7 +93,7 @@ class Continuations:
         self._said.put((owner, id), (*said.messages, reply.message), size)
 
     def recall_passed_on(self, owner: str, said: Conversation, number: int) -> None:
-        """Remember the answers that a client goes on from, if they were recorded as they passed.
+        """Remember the answers that a client continues, if they were recorded as they passed.
 
         `number` is that of its request. For a thread that may wait for the store.
         """
@@ -196,13 +196,13 @@ def fields_of(said: Conversation) -> Mapping[str, Any]:
 
 
 def previous_of(said: Conversation) -> str:
-    """Return the id of the answer that a client goes on from; empty if it names none."""
+    """Return the id of the answer that a client continues; empty if it names none."""
     id = fields_of(said).get(PREVIOUS)
     return id if isinstance(id, str) else ""
 
 
 def answers_named(said: Conversation) -> list[str]:
-    """Return the ids of the answers that a client goes on from, or takes items from."""
+    """Return the ids of the answers that a client continues, or takes items from."""
     answers = dict.fromkeys(map(answer_with, references_in(said)))
     return [*filter(None, [previous_of(said)]), *answers]
 
@@ -233,7 +233,7 @@ def own_fields(part: Part) -> Mapping[str, Any]:
 
 
 def id_of(reply: ModelReply) -> str:
-    """Return the id by which a client may go on from an answer; empty if it has none."""
+    """Return the id by which a client may continue an answer; empty if it has none."""
     id = reply.extra.get(RESPONSES, {}).get("id")
     return id if isinstance(id, str) else ""
 
@@ -290,7 +290,7 @@ def seal(owner: str, start: str) -> str:
 
 
 def is_continuable(said: Conversation) -> bool:
-    """Whether a client may go on from the answer by its id: of Responses, if it may be stored."""
+    """Whether a client may continue the answer by its id: of Responses, if it may be stored."""
     return said.source == RESPONSES and said.settings.store is not False
 
 

@@ -85,7 +85,7 @@ class Keys:
         self.token, self.exposed, self.environment = token, exposed, environment
 
     def own_key(self, route: Route, format: str, shown: Sequence[str]) -> str | None:
-        """Return the key that stands in the place of those that a client has `shown`.
+        """Return the key to send in place of those that a client has `shown`.
 
         None if the client's own goes on, and empty if none does: the gateway's token never leaves.
 

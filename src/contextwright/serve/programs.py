@@ -1,4 +1,4 @@
-"""How programs are told to use a gateway: variables, arguments and settings, as one table."""
+"""How programs get the address of a gateway: variables, arguments and settings, as one table."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ VARIABLES = {
     "OPENAI_BASE_URL": "{address}/v1",  # OpenAI's SDKs, Qwen Code, llm, gptme
     "OPENAI_API_BASE": "{address}/v1",  # aider, mini-swe-agent, LiteLLM
 }
-"""What every program is given; those that know a variable take it."""
+"""The variables of every program; each reads those that it knows."""
 NO_PROXY = ("NO_PROXY", "no_proxy")
 LOOPBACK = "127.0.0.1,localhost"
 
@@ -40,7 +40,7 @@ class Settings(Struct, frozen=True):
 
 
 class Program(Struct, frozen=True, kw_only=True):
-    """What one program wants besides the variables."""
+    """The other settings of one program."""
 
     names: tuple[str, ...]
     arguments: tuple[str, ...] = ()

@@ -39,7 +39,7 @@ REFUSED = "written by another model: Claude refuses thinking without a signature
 async def relay(call: Call, host: Host, client: HttpClient, key: str | None) -> StreamedAnswer:
     """Send a request on, and answer with what the upstream answers.
 
-    With a `key` of the gateway's own, it stands in the place of the client's; an empty one is none.
+    A `key` of the gateway's own replaces the client's; an empty one is none.
 
     Raises:
         ProviderError: the upstream cannot be reached, or answers what HTTP does not have.

@@ -18,7 +18,7 @@ from contextwright.serve.http.stream import CLOSE, hang_up
 __all__ = ["GatewayServer"]
 
 GRACE_SECONDS = 5
-"""How long answers may go on after the gateway was told to end."""
+"""How long answers may continue after the gateway was asked to stop."""
 KEEP_ALIVE_SECONDS = 75
 """How long a connection may be idle: longer than clients keep theirs, or a request could meet a
 connection that is just being closed.

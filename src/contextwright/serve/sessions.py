@@ -30,7 +30,7 @@ NAMES = {
     "AsyncAnthropic": "anthropic",
     "AsyncOpenAI": "openai",
 }
-"""What programs call themselves, where that is not their name."""
+"""The names that programs give themselves, where they differ from ours."""
 AGENT = re.compile(r"([A-Za-z][\w.-]{0,39})(?:/(?:(?:Python|JS) )?([\w.+-]{1,40}))?")
 """The vendors' SDKs put their language before the version: `OpenAI/Python 3.49.0`."""
 MINIFIED = re.compile(r"[\w$]{1,3}/JS ([\w.+-]{1,40})", re.ASCII)
@@ -56,7 +56,7 @@ def session_of(call: Call) -> str:
 
 
 def plain(session: str) -> str:
-    """Return a session as part of a name: what is not plain text is known by its digest."""
+    """Return a session as part of a name; the digest of one that is not plain text."""
     if PLAIN(session):
         return session
     return blake2b(session.encode(errors="surrogatepass"), digest_size=12).hexdigest()

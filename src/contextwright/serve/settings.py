@@ -84,7 +84,7 @@ DEFAULT_ROUTES = (
 
 
 class GatewaySettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What a gateway needs to know."""
+    """The settings of a gateway."""
 
     routes: tuple[Route, ...] = DEFAULT_ROUTES
     """The first whose pattern fits is taken."""
@@ -92,7 +92,7 @@ class GatewaySettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defa
     """Names under which the gateway may be called besides those of this machine."""
     max_body_bytes: int = 64 << 20
     max_requests: int = 256
-    """How many requests are answered at once; others are told to come back."""
+    """How many requests are answered at once; others get status 503."""
     store: str | None = None
     """The file or URL of the store."""
     record: bool = True

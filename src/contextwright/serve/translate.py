@@ -61,7 +61,7 @@ VERSIONS = ("anthropic-version", "anthropic-beta")
 ANTHROPIC = "anthropic"
 INVENTED = "invent.max_tokens"
 RESPONSES = "openai-responses"
-"""The one API that stores requests unless it is told not to."""
+"""The one API that stores requests by default."""
 
 
 class Crossing(Struct, frozen=True):
@@ -224,7 +224,7 @@ async def answer(
 
 
 def of_reply(changes: Sequence[Change]) -> list[Change]:
-    """Return the changes of an answer, as those of its request are told.
+    """Return the changes of an answer in the same form as those of its request.
 
     Signatures are not among them: they are put back when the client sends the history again.
     """

@@ -78,7 +78,7 @@ class History:
                 yield Gap(index, message, keys_of(message, self.places[index]))
 
     def digest(self, key: str) -> str:
-        """Return the name of a key in a store, which does not tell the owner."""
+        """Return the name of a key in a store, which does not reveal the owner."""
         names = encode_json([self.owner, self.format, key])
         return blake2b(names, digest_size=16).hexdigest()
 

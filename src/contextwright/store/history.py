@@ -1,4 +1,4 @@
-"""What a conversation keeps of the history that a client sends."""
+"""The part of a client's history that a conversation keeps."""
 
 from __future__ import annotations
 

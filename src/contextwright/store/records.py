@@ -81,7 +81,7 @@ class Cure(Struct, frozen=True):
     sql: str
     rows: tuple[tuple[str | int | None, ...], ...]
     effect: str
-    """What it does, for people."""
+    """What it does, in one line for people."""
 
 
 class Finding(Struct, frozen=True):

@@ -152,10 +152,10 @@ class Store:
         return self.engine.read(conversations.tenants)
 
     def erase_person(self, id: str, **options: Unpack[EraseOptions]) -> Erasure:
-        """Erase all that somebody said in this tenant's conversations, by the id of the author.
+        """Erase all messages of a person in this tenant's conversations, by the author's id.
 
-        The memories about or by them and the episodes they had part in go too, and their name in
-        replies to them. What others say about them stays. `Chat.erase` says how.
+        Removes the memories about or by them, the episodes they had part in, and their name in
+        replies to them too. Text of others about them stays. `Chat.erase` says how.
         """
         require_name(id, "person's id")
         return erasure.erase_person(self.state, id, **options)

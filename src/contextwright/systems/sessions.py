@@ -57,9 +57,9 @@ class Sessions:
 
     Beside a folder of that name, `index.json` lists the sessions after every `save`.
 
-    sessions = Sessions(folder)
-    session = sessions.open("my-session", agent="@ai-engineer")
-    sessions.save(sessions.added(session, user("Hello")), now=datetime.now(UTC))
+        sessions = Sessions(folder)
+        session = sessions.open("my-session", agent="@ai-engineer")
+        sessions.save(sessions.added(session, user("Hello")), now=datetime.now(UTC))
     """
 
     def __init__(self, folder: str | Path) -> None:

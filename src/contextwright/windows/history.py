@@ -110,7 +110,7 @@ class History:
         return following
 
     def saving(self, index: int) -> float:
-        """Return what a message costs less than alone, because the next one continues its turn."""
+        """Return how much a message costs less than alone, as the next one continues its turn."""
         found = self._savings.get(index)
         if found is None:
             following = self.following(index)

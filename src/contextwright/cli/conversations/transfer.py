@@ -70,14 +70,14 @@ class SourceOptions(OptionGroup, frozen=True, kw_only=True):
     ] = False
     latest: Annotated[
         bool,
-        Option("--latest", help="This export is the newest: what its end lacks was deleted."),
+        Option("--latest", help="Newest export: delete later stored messages."),
     ] = False
     id: Annotated[
         str | None,
         Option("--as", metavar="ID", help="Id to store the only conversation under."),
     ] = None
     strict: Annotated[
-        bool, Option("--strict", help="Refuse what would have to be mended, with its line.")
+        bool, Option("--strict", help="Refuse data that a request would have to mend.")
     ] = False
 
 

@@ -50,20 +50,19 @@ def record(
         Option(
             "--routes",
             metavar="FILE.toml",
-            help="Routes of the gateway. Default: everything goes where it would have gone.",
+            help="File with routes. Default: the usual providers.",
         ),
     ] = None,
     as_json: Annotated[bool, Option("--json", help="Print the table as JSON.")] = False,
 ) -> int:
     """Run a program and record what it asks models.
 
-    Starts a gateway for this program alone, and tells the program of it in the ways that Claude
-    Code, Codex, Gemini CLI, opencode, pi, Qwen Code, aider, mini-swe-agent, gptme, llm, shell-gpt
-    and the providers' SDKs know.
-    Requests go on to their provider byte for byte, with the program's own key. When the program
-    ends, a table on standard error tells what it used; the exit code is the program's, or 127 if
-    there is no such program, and 126 if it cannot be started.
-    `cw requests` lists the requests.
+    Starts a gateway for this program alone, and gives its address to Claude Code, Codex, Gemini
+    CLI, opencode, pi, Qwen Code, aider, mini-swe-agent, gptme, llm, shell-gpt, and to programs on
+    the providers' SDKs. Requests go on to their provider byte for byte, with the program's own key.
+    When the program ends, a table on standard error sums up its requests, and `cw requests` lists
+    them. The exit code is the program's, 127 if there is no such program, and 126 if it cannot be
+    started.
 
     \b
     cw record -- claude -p "What does this project do?"

@@ -43,7 +43,7 @@ def list_requests(
     """List recorded requests, the newest last.
 
     `cached` is the share of the input that the provider read from its cache, `same` the share that
-    lies in the prefix of the request before: more of the same than cached was paid for again.
+    the request before began with too. If `same` is higher, the difference was paid for again.
 
     \b
     cw requests
@@ -108,10 +108,10 @@ def show_request(
 ) -> int:
     """Show a recorded request, or one of its bodies.
 
-    Tells who asked, what it cost, what of it was new, and what a translation changed.
+    Shows the client, tokens and price, the new part, and the changes of a translation.
 
-    --body prints what the client sent (request), what the provider was sent where that is
-    something else (upstream), or what it answered (reply).
+    --body prints the body that the client sent (request), the one that the provider got if that is
+    another (upstream), or the answer (reply).
 
     \b
     cw show-request 12

@@ -25,11 +25,11 @@ NAME_THE_HOST = 'name this one in the routes file: hosts = ["gateway.example"]'
 
 RoutesFile = Annotated[
     str | None,
-    Option("--routes", metavar="FILE.toml", help="Routes: which models go to which provider."),
+    Option("--routes", metavar="FILE.toml", help="File with routes: which models go where."),
 ]
 TokenFile = Annotated[
     str | None,
-    Option("--token-file", metavar="FILE", help="Where the gateway's token is, or is made."),
+    Option("--token-file", metavar="FILE", help="File with the gateway's token; made if missing."),
 ]
 
 
@@ -46,13 +46,13 @@ def serve(
 ) -> int:
     """Run a gateway between clients and any provider.
 
-    Serves the four wire APIs, and sends each request where its model's route says. A request
-    whose route speaks the client's own API goes through byte for byte, with the client's key. Any
-    other is translated, and sent with the gateway's key; then the client shows the gateway's
-    token where its key would stand. The model `echo` needs neither. On an address that other
-    machines can reach, every request needs the token. Requests and answers are recorded in the
-    store, without keys, unless the file with the routes says `record = false`: see cw requests.
-    Below /api/v1, the store is served to those who show the token.
+    Serves the four wire APIs, and sends each request to the provider that its model's route
+    names. If that provider speaks the client's own API, the request goes through byte for byte,
+    with the client's key. Any other is translated, and sent with the gateway's key; the client
+    then sends the gateway's token in place of its key. The model `echo` needs neither. On an
+    address that other machines can reach, every request needs the token. Requests and answers are
+    recorded in the store, without keys, unless the routes file says `record = false`: see
+    cw requests. With the token, the store is served below /api/v1.
 
     \b
     cw serve

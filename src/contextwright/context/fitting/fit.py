@@ -1,4 +1,4 @@
-"""Fit a plan into a budget: try, and relax what is asked for until a request fits."""
+"""Fit a plan into a budget: try, and leave parts out until a request fits."""
 
 from __future__ import annotations
 

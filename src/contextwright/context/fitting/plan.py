@@ -30,7 +30,7 @@ replace = msgspec.structs.replace
 
 Given = GivenMessages | PricedHistory
 Messages = Conversation | PricedHistory | Sequence[Message]
-"""What was given, read into our messages."""
+"""The given conversation, read into our messages."""
 
 
 class Plan(Struct, frozen=True):

@@ -72,7 +72,7 @@ class PricedHistory:
         self._written: tuple[tuple[Summary, float], Message | None] | None = None
         self._stand_ins: dict[str, tuple[Message, float]] = {}
         self._empty: tuple[str | bytes, Count] = "", Count(0)
-        """What a request without messages was made of, and its tokens."""
+        """The parts of a request without messages, and its tokens."""
 
     def __len__(self) -> int:
         return len(self.history)
@@ -129,7 +129,7 @@ class PricedHistory:
         )
 
     def outgrow(self, tokens: float, window: Window) -> None:
-        """Note that all messages cost at least so much, and that a window dropped some.
+        """Note the least that all messages cost, and that a window dropped some.
 
         It is so from now on, because a history only grows; unless old messages are cleared.
         """

@@ -1,4 +1,4 @@
-"""What a request goes without if its parts do not all fit."""
+"""The parts that a request leaves out if they do not all fit."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Relaxation"]
 
 
 class Relaxation(Struct, frozen=True):
-    """What has been relaxed so far."""
+    """The parts left out so far."""
 
     sections: tuple[FittedSection, ...]
     changes: tuple[Change, ...] = ()

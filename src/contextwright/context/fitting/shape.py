@@ -117,7 +117,7 @@ def sample_name(number: int) -> str:
 
 
 def template_of(pieces: Iterable[Piece], texts: int) -> Template:
-    """Return the pieces of a sample with so many texts, and where each text is among them."""
+    """Return the pieces of a sample with a number of texts, and the place of each text."""
     slots: dict[str, tuple[int, bool]] = {}
     for number in range(texts):
         text = sample_text(number)

@@ -1,1 +1,1 @@
-"""What recorded conversations would have cost, and which window is worth it."""
+"""Replays of recorded conversations: their cost with each window, and the best one."""

@@ -60,7 +60,7 @@ CANDIDATES = (
     *(Candidate(Stepped(step=step)) for step in STEPS if step != Stepped().step),
     *(Candidate(Stepped(step=step), Clearing(results=RESULTS)) for step in STEPS[1::2]),
 )
-"""What is tried: the default, a window that slides, other steps, and old results cleared."""
+"""The candidates: the default, a sliding window, other steps, and clearing of old results."""
 
 
 class Trial(Struct, frozen=True):

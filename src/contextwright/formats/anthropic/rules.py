@@ -1,4 +1,4 @@
-"""What only Anthropic needs: sources with text, hosted calls in pairs, requests of a thread."""
+"""Rules for Anthropic alone: sources with text, hosted calls in pairs, requests of a thread."""
 
 from __future__ import annotations
 

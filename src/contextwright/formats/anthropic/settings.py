@@ -355,7 +355,7 @@ def settle_budget(body: dict[str, Any], thinking: dict[str, Any], changes: list[
 
 
 def room_for(tokens: int, model: Model) -> int:
-    """Return an output limit of so many tokens, or of all that the model can write."""
+    """Return an output limit, lowered to the most that the model can write."""
     return min(tokens, model.max_output or tokens)
 
 

@@ -1,4 +1,4 @@
-r"""Forge text, written so that it is read back as what was meant and nothing else.
+r"""Forge text, escaped so that it is read back with the same meaning.
 
 Thinking is written in brackets, or in `<thinking>` tags where brackets would be read as something
 else. Text that looks like a call or like thinking is escaped: `&lt;tool>` and `&lt;thinking>` for

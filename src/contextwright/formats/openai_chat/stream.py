@@ -76,7 +76,7 @@ class ChatReader(StreamReader):
                 self.take_choice(entry)
 
     def take_choice(self, choice: Object) -> None:
-        """Read the fields of a choice beside its message."""
+        """Read the fields of a choice outside its message."""
         for key, value in choice.items():
             if key == LOGPROBS and is_object(value):
                 self.logprobs.add(value)  # of the tokens of this chunk
@@ -263,7 +263,7 @@ def is_call(part: Part) -> bool:
 
 
 def is_named(call: Object) -> bool:
-    """Whether enough of a call arrived to tell which tool it is for."""
+    """Whether enough of a call arrived to know its tool."""
     match call:
         case {"function": {"name": str()}} | {"custom": {"name": str()}}:
             return True

@@ -130,7 +130,7 @@ class Fields:
     def __init__(self, fields: dict[str, Any], path: str, changes: list[Change]) -> None:
         self.fields = fields
         self.path = path
-        """What its fields are below: empty, or with a dot at the end."""
+        """The path above its fields: empty, or with a dot at the end."""
         self.changes = changes
 
     def text(self, name: str) -> str:
@@ -183,7 +183,7 @@ def window_of(fields: Fields) -> AgentWindow:
 
 
 class Shared:
-    """What all agents of a file share: guidance, template, models."""
+    """The settings that all agents of a file share: guidance, template, models."""
 
     def __init__(self, file: Fields, guidance: str) -> None:
         self.guidance = guidance

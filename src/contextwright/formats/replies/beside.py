@@ -1,4 +1,4 @@
-"""Fields of a reply beside its message and its end: carried in their own format, or a loss.
+"""Other fields of a reply than message and end: kept in their own format, or a loss.
 
 Every field of a reply is read, or named in `FREE`, or kept here: nothing is dropped in silence.
 """
@@ -84,7 +84,7 @@ FREE = {
         "service_tier",
     ),
 }
-"""Fields that tell a client of another format nothing it does not know."""
+"""Fields that mean nothing to a client of another format."""
 READ_OF_FIRST = {
     "gemini": ("content", "finishReason", "finishMessage"),
     "openai-chat": ("message", "delta", "finish_reason"),
@@ -103,7 +103,7 @@ KNOWN_OF_FIRST = {
 
 
 def kept(format: str, body: Object, first: Object | None = None) -> Extra:
-    """Return what is kept of a reply beside its message, under the name of its format.
+    """Return the other fields of a reply, under the name of its format.
 
     `first` is the choice or candidate that is read; its own fields are kept under its place.
     """

@@ -41,7 +41,7 @@ BOOKKEEPING = frozenset(
 )
 """Fields that mean nothing to a client of another provider."""
 UNSIGNED = {"anthropic": types.UNSIGNED}
-"""What clients of a format get for the signature of another provider's thinking."""
+"""The signature that clients of a format get for another provider's thinking."""
 SIGNATURE = "thoughtSignature"
 """The field in which Gemini signs parts that are not thinking."""
 MEDIA = ("gemini",)

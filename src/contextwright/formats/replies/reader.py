@@ -1,4 +1,4 @@
-"""Reading a stream: what is the same for every provider."""
+"""Reading a stream: the part that all providers share."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class StreamReader:
         self.error: ReplyError | None = None
         self.indices: dict[object, int] = {}
         self.kinds: dict[int, type[Part]] = {}
-        """What each part is, by its first delta."""
+        """The kind of each part, by its first delta."""
         self.begun: set[int] = set()
         self.argued: set[int] = set()
         """The calls of which arguments were sent."""

@@ -1,4 +1,4 @@
-"""Writing a stream: what is the same for every provider."""
+"""Writing a stream: the part that all providers share."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ SAYS_NOTHING = {
 }
 """Values of fields that every such part has; that a tool is a custom one is said of the tool."""
 ITEM_ID = re.compile(r"[a-z]+_[\w-]+", re.ASCII).fullmatch
-"""What OpenAI files an item under."""
+"""The fields of OpenAI's bookkeeping of an item."""
 
 
 OF_THE_CALLER = ("function", "custom", "namespace")
@@ -179,7 +179,7 @@ def own_extra(
 
 
 def says_nothing(format: str, field: str, value: Any) -> bool:
-    """Whether a field of a format tells nobody else anything."""
+    """Whether a field of a format means nothing to other formats."""
     if (format, field) == ("openai-responses", "id"):
         return isinstance(value, str) and ITEM_ID(value) is not None
     return value in SAYS_NOTHING.get(format, {}).get(field, ())

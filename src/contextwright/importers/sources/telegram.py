@@ -182,7 +182,7 @@ def message_of(fields: Fields, chat: str, bot: str | None, options: ReadOptions)
 
 
 def time_of(fields: Fields) -> str | None:
-    """Return the local time of the export, with its zone where the seconds since 1970 tell it."""
+    """Return the local time of the export, with its zone where the seconds since 1970 show it."""
     spelled, seconds = fields.maybe("date"), fields.spelled("date_unixtime")
     local, moment = read_time(spelled or ""), read_time(seconds or "")
     if local is None or moment is None:

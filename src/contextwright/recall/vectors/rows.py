@@ -100,7 +100,7 @@ class Codes:
         words = -(-width // WORD)
         self._signs = [numpy.empty(room, numpy.uint64) for _ in range(words)]
         self._middle: Vectors | None = None
-        """The mean of the first vectors: signs of what all have in common tell nothing apart."""
+        """The mean of the first vectors: signs that all have in common distinguish nothing."""
         self._filled = 0
 
     def __len__(self) -> int:
@@ -131,13 +131,13 @@ class Codes:
         self._filled = stop
 
     def near(self, query: Query, start: int, stop: int, most: int) -> tuple[Places, Vectors]:
-        """Return the nearest of the rows between two places, as far as signs tell."""
+        """Return the nearest of the rows between two places, by their signs."""
         places = self._candidates(query, start, stop, max(CANDIDATES * most, FEWEST))
         rows = self._codes[places].astype(numpy.float32) * self._scales[places][:, None]
         return places, query.cosines(rows, query.lengths(rows))
 
     def _candidates(self, query: Query, start: int, stop: int, most: int) -> Places:
-        """Return about so many rows whose signs agree best with those of a question."""
+        """Return about `count` rows whose signs agree best with those of a question."""
         if stop - start <= most or self._middle is None:
             return numpy.arange(start, stop)
         asked = signs_of((query.vector - self._middle)[None])

@@ -1,4 +1,4 @@
-"""What there is to choose from: recipes, formats, models."""
+"""The catalogue to choose from: recipes, formats, models."""
 
 from __future__ import annotations
 

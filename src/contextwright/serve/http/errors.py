@@ -53,7 +53,7 @@ MEANINGS: dict[int, str] = {
     500: "An error of the gateway itself.",
     503: "The store or the gateway is busy; try again.",
 }
-"""What each status says."""
+"""The message of each status."""
 
 TYPES: dict[int, ErrorType] = {
     400: "bad_request",
@@ -97,7 +97,7 @@ class ApiError(Exception):
 
 
 def error_answer(error: ApiError | ContextwrightError) -> Response:
-    """Return the answer that tells an error."""
+    """Return the answer for an error."""
     if isinstance(error, ApiError):
         detail = ErrorDetail(type=TYPES[error.status], message=str(error))
         return answered(error.status, detail, error.headers)

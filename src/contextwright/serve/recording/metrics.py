@@ -1,4 +1,4 @@
-"""What a gateway did since its start, as counters in Prometheus' text format."""
+"""Counters of a gateway's requests since its start, in Prometheus' text format."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Metrics(Struct):
 
 
 def head(name: str, kind: str, help: str) -> Iterator[str]:
-    """Yield what stands before the lines of a counter."""
+    """Yield the lines before those of a counter."""
     yield f"# HELP contextwright_{name} {help}"
     yield f"# TYPE contextwright_{name} {kind}"
 

@@ -1,4 +1,4 @@
-"""How a request ended: its answer read, as far as it can be, and made ready for the store."""
+"""How a request ended: its answer, read as far as possible and made ready for the store."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ __all__ = ["file_of", "is_server", "server_url", "shown_address"]
 SERVER = re.compile(r"(postgres|postgresql)(\+\w+)?:", re.IGNORECASE)
 """Schemes of a server's URL; a driver suffix, as SQLAlchemy writes it, is ignored."""
 LOGIN = re.compile(r"^([^:]*:/*).*@", re.DOTALL)
-"""Whatever stands between the first colon and an @, also in a URL whose scheme is misspelled."""
+"""The text between the first colon and an @, even in a URL whose scheme is misspelled."""
 PASSWORD = re.compile(r"(?i)(pass\w*=)('[^']*'|[^\s&]*)")
 
 

@@ -78,7 +78,7 @@ class Connection(Protocol):
         ...
 
     def version(self) -> Version | None:
-        """Return the version of what this transaction sees; None if the database does not tell.
+        """Return the version of the data that this transaction sees; None if the database has none.
 
         Versions of several connections are never equal.
         """

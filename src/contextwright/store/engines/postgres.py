@@ -140,7 +140,7 @@ class PostgresConnection:
         self.session = session
 
     def version(self) -> None:
-        """Return nothing, because a server does not tell whether anything was written."""
+        """Return None, because a server does not say whether anything was written."""
 
     def lock(self, names: Iterable[str]) -> None:
         """Wait until no other transaction holds one of these names, and hold them to the end."""

@@ -1,4 +1,4 @@
-"""Filling a budget with what was found: messages are read best first, long ones as passages."""
+"""Filling a budget with search hits: messages are read best first, long ones as passages."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ class RecallOptions(TypedDict, total=False):
     excerpts: bool
     """Whether long messages are recalled in passages; by default yes, unless there is a `price`."""
     ranking: Ranking
-    """What else counts, such as recency."""
+    """Other reasons that count, such as recency."""
 
 
 def wish_of(query: str, options: RecallOptions) -> RecallRequest:

@@ -97,7 +97,7 @@ class StoreMemorySource:
         return state.engine.read(lambda one: memory_meanings(one, state, found, vector))
 
     def _newest(self, connection: Connection, wanted: MemoryQuery, most: int) -> list[StoredMemory]:
-        """Return the newest memories of a kind, perhaps about somebody, that may be told."""
+        """Return the newest memories of a kind, perhaps about one person, that may be shown."""
         fields: dict[str, Value] = {"kind": wanted.kind}
         if wanted.about is not None:
             fields["about"] = wanted.about
@@ -128,7 +128,7 @@ class StoreMemorySource:
         return told if wanted.query else told[::-1]
 
     def _is_seen(self, event: Memory) -> bool:
-        """Whether the window has most of an event's messages: it is not told twice."""
+        """Whether the window has most of an event's messages, so that it is not shown twice."""
         if event.scope != self.id:
             return False
         last = self.last

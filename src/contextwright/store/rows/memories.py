@@ -317,7 +317,7 @@ def sound(memory: Memory) -> Memory:
 def page_after(
     tenant: str, number: int, fields: dict[str, Value]
 ) -> Work[list[tuple[int, StoredMemory | None]]]:
-    """Return work that reads the next page of memories; None stands for one not to be shown."""
+    """Return work that reads the next page of memories; None is one that must not be shown."""
 
     def work(connection: Connection) -> list[tuple[int, StoredMemory | None]]:
         return [
