@@ -12,7 +12,7 @@ from msgspec.json import decode as decode_json
 from contextwright.models import Model
 from contextwright.tokens.estimate import Calibration, Count, Sum
 from contextwright.tokens.media import media_cost
-from contextwright.tokens.pieces.piece import Fields, Piece, Turn, json_of
+from contextwright.tokens.pieces.piece import Fields, Kind, Piece, Turn, json_of
 from contextwright.tokens.rates import Rates, TextCounter, rates_of, tables, text_counter
 from contextwright.tokens.spelling import gemma, python, words
 from contextwright.tokens.spelling.typescript import declarations, is_confirmed
@@ -128,6 +128,16 @@ class Pricer:
         total = self.add(found)
         slack = 0 if total.certain else self.rates.slack  # of the whole request, once
         return sum(total.places.values()) + total.doubted - slack
+
+    def most_of(self, texts: Iterable[tuple[Kind, str, str]]) -> float:
+        """Return the same for pieces that are texts: their kinds, places and values."""
+        places: dict[str, float] = {}
+        doubted, known = 0.0, self._known
+        for kind, place, text in texts:
+            price = known[kind].get(text) or self._learn(Piece(kind, place, text))
+            places[place] = places.get(place, 0.0) + price[0]
+            doubted += abs(price[0]) * price[1]
+        return sum(places.values()) + doubted
 
     def _learn(self, piece: Piece) -> Price:
         """Return the price of a piece, and remember it if its value is text."""

@@ -175,7 +175,13 @@ class Log:
             self.silent.add(index)
         elif message.pinned:
             self.pinned.append(index)
-        kinds = set(map(type, message.parts))
+        parts = message.parts
+        if len(parts) == 1 and type(parts[0]) is Text:  # nearly all, so it is quick
+            if message.role == "user" and message.kind == "message":
+                self.questions.append(index)
+                self.plain.append(index)
+            return False
+        kinds = set(map(type, parts))
         if (Media in kinds or ToolResult in kinds) and (media := media_in(message)):
             self.media[index] = media + self.media_before(len(self.pictured))
             self.pictured.append(index)

@@ -23,7 +23,7 @@ from contextwright.messages.parts import Text, ToolResult
 from contextwright.models import Model
 from contextwright.text.json import encode_json
 from contextwright.tokens.count import Count, Pricer
-from contextwright.tokens.pieces import Piece, Turn, outline
+from contextwright.tokens.pieces import Kind, Piece, Turn, outline
 
 __all__ = ["Counted", "TokenMeter", "meter_of"]
 
@@ -81,7 +81,10 @@ class TokenMeter:
         """Return the tokens that a message adds to a request, at the tokenizer's upper bound."""
         if message.role == "system":
             return self._system_cost(message)
-        return self._pricer.most(self._sampled(message) or self._outline(message))
+        sampled = self._sampled(message)
+        if sampled is None:
+            return self._pricer.most(self._outline(message))
+        return self._pricer.most_of(sampled)
 
     def together(self, *messages: Message) -> float:
         """Return the tokens that adjacent messages add to a request."""
@@ -160,7 +163,7 @@ class TokenMeter:
         self._unmarked.update(new)
         return False
 
-    def _sampled(self, message: Message) -> list[Piece] | None:
+    def _sampled(self, message: Message) -> list[tuple[Kind, str, str]] | None:
         """Return the pieces of a message by a sample of its shape; None if it has to be rendered.
 
         Rendering each of them would give the same pieces around other texts.

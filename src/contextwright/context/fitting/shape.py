@@ -13,14 +13,16 @@ from typing import Any, TypeAlias
 from contextwright.messages.message import Message, Role
 from contextwright.messages.parts import Part, Text, ToolCall, ToolResult
 from contextwright.text.json import encode_json
-from contextwright.tokens.pieces.piece import Piece, compact
+from contextwright.tokens.pieces.piece import Kind, Piece, compact
 
 __all__ = ["Shape", "Template", "filled", "sample_of", "shape_of", "template_of"]
 
 Shape: TypeAlias = tuple[Role, tuple[str, ...]]
 """The role of a message and the kinds of its parts."""
-Template: TypeAlias = list[tuple[Piece, int | None, bool]]
-"""The pieces of a sample; which text is the value of each, and whether as the field `output`."""
+Template: TypeAlias = list[tuple[Kind, str, str, int | None, bool]]
+"""Kind, place and value of the pieces of a sample; which text of the message the value is instead,
+and whether as the field `output`.
+"""
 
 MAX_PARTS = 8
 """Messages with more parts are rendered themselves, so that there are few shapes."""
@@ -126,9 +128,8 @@ def template_of(pieces: Iterable[Piece], texts: int) -> Template:
         slots[output_of(text)] = number, True
     template: Template = []
     for piece in pieces:
-        slot = slots.get(piece.value) if isinstance(piece.value, str) else None
-        number, is_output = slot or (None, False)
-        template.append((piece, number, is_output))
+        number, is_output = slots.get(piece.value, (None, False))
+        template.append((piece.kind, piece.place, piece.value, number, is_output))
     return template
 
 
@@ -137,13 +138,11 @@ def output_of(text: str) -> str:
     return encode_json({"output": text}).decode()
 
 
-def filled(template: Template, texts: list[str]) -> list[Piece]:
-    """Return the pieces of a message that has the shape of a sample."""
+def filled(template: Template, texts: list[str]) -> list[tuple[Kind, str, str]]:
+    """Return kind, place and text of the pieces of a message that has the shape of a sample."""
     return [
-        piece
+        (kind, place, text)
         if number is None
-        else Piece(
-            piece.kind, piece.place, output_of(texts[number]) if is_output else texts[number]
-        )
-        for piece, number, is_output in template
+        else (kind, place, output_of(texts[number]) if is_output else texts[number])
+        for kind, place, text, number, is_output in template
     ]

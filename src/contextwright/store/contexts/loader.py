@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from contextwright.messages.lengths import ends_of
 from contextwright.messages.message import Message
-from contextwright.store.engines.base import Connection
+from contextwright.store.engines.base import AS_BYTES, Connection
 from contextwright.store.rows import messages as reading
 from contextwright.store.rows.conversations import Head
 from contextwright.store.rows.damage import read_message
@@ -23,8 +23,8 @@ CHUNK = 64
 """Messages read at once."""
 EVERYTHING = 1 << 60
 
-ROWS = """
-SELECT seq, joins, length, body, digest FROM messages
+ROWS = f"""
+SELECT seq, joins, length, {AS_BYTES.format("body")}, digest FROM messages
 WHERE conversation = ? AND seq BETWEEN ? AND ? ORDER BY seq"""
 LENGTH = "SELECT seq, length FROM messages WHERE conversation = ? AND seq BETWEEN ? AND ?"
 OF_KIND = """

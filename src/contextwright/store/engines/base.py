@@ -16,6 +16,7 @@ from msgspec import Struct
 from contextwright.errors import ContextwrightError, StoreError
 
 __all__ = [
+    "AS_BYTES",
     "Connection",
     "Engine",
     "Outcomes",
@@ -35,6 +36,9 @@ Version: TypeAlias = tuple[int, ...]
 """A value that changes whenever anything in a database does."""
 Sync: TypeAlias = Literal["full", "fast"]
 Result = TypeVar("Result")
+
+AS_BYTES = "CAST({} AS BLOB)"
+"""A text column as bytes where that takes less time: SQLite; Postgres gives the text."""
 
 UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError)
 """The errors of rows that changed on disk; callers' values are checked before."""

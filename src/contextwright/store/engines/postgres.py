@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -71,6 +72,9 @@ SET synchronous_commit = {commit}
 """
 
 
+BYTES = re.compile(r"CAST\(([a-z.]+) AS BLOB\)")
+"""What `AS_BYTES` writes."""
+
 TABLES = "SELECT tablename FROM pg_tables WHERE schemaname = 'contextwright' ORDER BY tablename"
 
 # VACUUM FULL copies removed rows that an open transaction may still see: one of this database with
@@ -109,8 +113,11 @@ SELECT coalesce(json_agg(place), '[]')::text FROM (
 
 @cache
 def in_dialect(sql: str) -> Any:
-    """Return a statement with psycopg's placeholders; ours have neither % nor a quoted ?."""
-    return sql.replace("?", "%s")
+    """Return a statement with psycopg's placeholders; ours have neither % nor a quoted ?.
+
+    What SQLite reads as bytes stays text, because bytes are sent in hexadecimal.
+    """
+    return BYTES.sub(r"\1", sql).replace("?", "%s")
 
 
 def lock_key(name: str) -> int:

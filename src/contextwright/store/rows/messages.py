@@ -9,7 +9,7 @@ import msgspec
 from contextwright.errors import NotFound
 from contextwright.messages.message import Message
 from contextwright.messages.quotes import GONE, is_gone, quoted_id, stone_of, unquoted
-from contextwright.store.engines.base import Connection, Engine, Row
+from contextwright.store.engines.base import AS_BYTES, Connection, Engine, Row
 from contextwright.store.records import StoredMessage
 from contextwright.store.rows import conversations
 from contextwright.store.rows.conversations import Head
@@ -38,8 +38,8 @@ OURS = "\x1f"
 PAGE = 128
 """Messages read at once, so that no transaction stays open while the caller works."""
 
-BETWEEN = """
-SELECT m.seq, m.body, m.digest, t.key, t.stored
+BETWEEN = f"""
+SELECT m.seq, {AS_BYTES.format("m.body")}, m.digest, t.key, t.stored
 FROM messages m LEFT JOIN turns t ON t.conversation = m.conversation AND t.first = (
     SELECT max(first) FROM turns WHERE conversation = m.conversation AND first <= m.seq)
 WHERE m.conversation = ? AND m.seq BETWEEN ? AND ? ORDER BY m.seq"""
