@@ -46,7 +46,10 @@ with tempfile.TemporaryDirectory() as folder:
     with subprocess.Popen(serve, stderr=subprocess.PIPE, encoding="utf-8") as server:
         assert server.stderr
         try:
-            address = next(word for word in server.stderr.readline().split() if "://" in word)
+            line = server.stderr.readline()
+            address = next((word for word in line.split() if "://" in word), None)
+            if address is None:  # it could not start, and says why
+                sys.exit(line.strip())
             talk(address, token.read_text().strip())
         finally:
             server.terminate()
