@@ -30,9 +30,9 @@ PAGE = """\
 
 Each cell is a run of the client itself, through `cw serve`, to an upstream that refuses what \
 the provider refuses. The model thinks, calls one tool twice at once, and answers; the client \
-asks again, is told once to come back later (429), and gets its second answer. A cell passes if \
-the client shows both answers, the upstream finds nothing wrong in any request, each result \
-stands with its own call, and every signature comes back.
+asks again, gets status 429 once, and then its second answer. A cell passes if the client shows \
+both answers, the upstream finds nothing wrong in any request, each result is with its own call, \
+and every signature comes back.
 
 **=** same API on both sides, the bytes pass through · **✓** translated · **✗** does not pass · \
 **–** not run

@@ -74,8 +74,8 @@ class TurnAnswer(Struct, frozen=True):
 def list_messages(store: Store, query: MessagesQuery) -> MessagePage:
     """List messages of a conversation, with how each begins.
 
-    The last ones by default; `from` goes on from a number, `before` goes back from one. Of hidden
-    and deleted messages, only author, time and state are told.
+    The last ones by default; `from` continues from a number, `before` goes back from one. Hidden
+    and deleted messages have only author, time and state.
     """
     if query.start is not None and query.before is not None:
         raise UsageError("`from` and `before` exclude each other", hint="leave one out")
