@@ -103,10 +103,10 @@ def page() -> str:
         "",
         "Written by `python tests/checks.py` from `tests/checks.txt` and the tests themselves. "
         "M: the system's own document says so. D: the document is silent or contradicts itself, "
-        "and this is what was decided. X: what its code does beyond the document.",
+        "and this was decided. X: the system's code does so, beyond its document.",
     ]
     for system, title in SYSTEMS.items():
-        lines += ["", f"## {title}", "", "| check | | behaviour | held by |", "|---|---|---|---|"]
+        lines += ["", f"## {title}", "", "| check | | behaviour | tested in |", "|---|---|---|---|"]
         for check in table():
             if check.number.startswith(f"{system}-"):
                 where = [f"`{name}`" for name in held.get(check.number, ())]

@@ -60,6 +60,7 @@ def fill(store: Store, id: str, word: str) -> None:
 
 @pytest.mark.slow
 def test_words_stay_words(inspector: Inspector) -> None:
+    """CB-25."""
     page = inspector.page
     asked: list[str] = []
     page.on("request", lambda one: asked.append(one.url))

@@ -36,6 +36,7 @@ def lunch(inspector: Inspector, id: str) -> Page:
 
 
 def test_messages_show_what_they_are(inspector: Inspector) -> None:
+    """CB-25: errors are marked, and nothing is fetched."""
     asked: list[str] = []
     inspector.page.on("request", lambda one: asked.append(one.url))
     page = lunch(inspector, "everything")
@@ -55,6 +56,7 @@ def test_messages_show_what_they_are(inspector: Inspector) -> None:
 
 
 def test_calls_lead_to_their_results_and_back(inspector: Inspector) -> None:
+    """CB-25."""
     page = lunch(inspector, "ties")
     page.get_by_role("button", name="Its result is message 5").click()
     expect(page.get_by_label("Message 5", exact=True).locator("h2")).to_be_visible()
@@ -66,6 +68,7 @@ def test_calls_lead_to_their_results_and_back(inspector: Inspector) -> None:
 
 
 def test_what_is_not_seen_is_folded(inspector: Inspector) -> None:
+    """CB-25."""
     page = inspector.flight(ID, model=MODEL, budget=BUDGET)
     fold = page.locator(".fold")
     expect(fold).to_have_count(1)
