@@ -126,3 +126,12 @@ def test_a_stored_custom_call_at_a_host_that_has_only_functions() -> None:
         for model in ("gpt-5.6-sol", "deepseek-chat", "openai/gpt-5.6-sol")
     }
     assert [kinds[model]["type"] for model in kinds] == ["custom", "function", "function"]
+
+
+def test_settings_of_tools_without_tools_at_other_hosts() -> None:
+    """A hosted tool stays behind, and with it what was asked of it."""
+    hosted = [{"type": "local_shell"}]
+    asked = body({"role": "user", "content": "Hi"}, tools=hosted, parallel_tool_calls=False)
+    rendered = cw.convert(asked, NAME, "openai-chat", model="deepseek-chat")
+    assert "parallel_tool_calls" not in rendered.payload
+    assert "loss.setting parallel_tool_calls: refused without tools" in map(str, rendered.changes)

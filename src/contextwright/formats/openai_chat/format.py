@@ -30,6 +30,7 @@ from contextwright.formats.openai_chat.settings import (
 from contextwright.formats.openai_chat.stream import parse_stream
 from contextwright.formats.openai_chat.tools import (
     function_of,
+    settle_choice,
     settle_tools,
     tool_of,
     tools_wire,
@@ -145,6 +146,8 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
         settle_tools(body, changes)
         settle_output(body, changes)
         settle_limits(body, model, changes)
+    if dialect.closed or not same_format:
+        settle_choice(body, changes)
     origins = legal.turn_origins(writer.places)
     return Rendered(body, tuple(changes), tool_names=target.sent_names, origins=origins)
 

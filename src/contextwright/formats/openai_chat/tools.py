@@ -25,6 +25,7 @@ __all__ = [
     "block_call",
     "call_of",
     "function_of",
+    "settle_choice",
     "settle_tools",
     "tool_of",
     "tools_wire",
@@ -215,7 +216,7 @@ def without_custom(
 
 
 def settle_tools(body: dict[str, Any], changes: list[Change]) -> None:
-    """Drop the tools that are too many, and the fields that OpenAI refuses if there are none."""
+    """Drop the tools that are too many, and an empty list of them."""
     given: list[Any] = body.get("tools") or []
     if len(given) > MAX_TOOLS:
         body["tools"] = given[:MAX_TOOLS]
@@ -224,6 +225,10 @@ def settle_tools(body: dict[str, Any], changes: list[Change]) -> None:
     if body.get("tools") == []:
         del body["tools"]
         changes.append(Change("repair.tools", "tools", "an empty list is refused; left out"))
+
+
+def settle_choice(body: dict[str, Any], changes: list[Change]) -> None:
+    """Drop the settings of tools that are refused where there are none of these tools."""
     for field, needed in NEEDING_TOOLS.items():
         if field in body and needed not in body:
             del body[field]

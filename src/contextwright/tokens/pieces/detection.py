@@ -28,6 +28,8 @@ ANTHROPIC_BLOCKS = frozenset(
     "tool_use tool_result thinking redacted_thinking image document search_result "
     "server_tool_use".split()
 )
+THINKING = frozenset("budget_tokens display".split())
+"""Fields of the setting that hosts of chat do not know; they know `type`."""
 CHAT_PARTS = frozenset("image_url input_audio file".split())
 CHAT_ROLES = frozenset("tool function developer".split())
 
@@ -47,10 +49,12 @@ def body_format(payload: Any, usual: str) -> str:
         return "gemini"
     if "messages" not in body and any(is_item(message) for message in messages):
         return "openai-responses"
-    if is_anthropic(body, messages):
+    if is_anthropic(body):
         return "anthropic"
     if is_chat(body, messages):
         return "openai-chat"
+    if looks_like_anthropic(body, messages):
+        return "anthropic"
     if not messages or usual == "anthropic":
         return usual
     # A list of roles and contents may be an input of Responses or a chat.
@@ -65,11 +69,17 @@ def is_item(message: Fields) -> bool:
     )
 
 
-def is_anthropic(body: Fields, messages: list[Fields]) -> bool:
-    """Whether a body with messages can only be Anthropic's."""
-    if body.keys() & ANTHROPIC or "type" in fields(body.get("thinking")):
+def is_anthropic(body: Fields) -> bool:
+    """Whether the fields of a body with messages can only be Anthropic's."""
+    if body.keys() & ANTHROPIC:
         return True
-    if any("input_schema" in fields(tool) for tool in items(body.get("tools"))):
+    return any("input_schema" in fields(tool) for tool in items(body.get("tools")))
+
+
+def looks_like_anthropic(body: Fields, messages: list[Fields]) -> bool:
+    """Whether a body has what Anthropic's have, although hosts of chat may take it too."""
+    thinking = fields(body.get("thinking"))
+    if thinking.keys() & THINKING or thinking.get("type") == "adaptive":
         return True
     return any(is_among(part.get("type"), ANTHROPIC_BLOCKS) for part in parts_of(messages))
 
@@ -81,7 +91,10 @@ def is_chat(body: Fields, messages: list[Fields]) -> bool:
     for message in messages:
         if is_among(message.get("role"), CHAT_ROLES) or "tool_calls" in message:
             return True
-    return any(is_among(part.get("type"), CHAT_PARTS) for part in parts_of(messages))
+    return any(
+        is_among(part.get("type"), CHAT_PARTS) or isinstance(part.get("thinking"), list)
+        for part in parts_of(messages)
+    )
 
 
 def is_among(value: object, names: frozenset[str]) -> bool:
