@@ -22,6 +22,7 @@ from contextwright.context.fitting.recent import RECENT
 from contextwright.context.options import BuildOptions
 from contextwright.context.recipe import Recipe
 from contextwright.errors import BudgetError
+from contextwright.models import Model, find
 from contextwright.store.engines.base import Connection
 from contextwright.store.records import ConversationInfo
 from contextwright.store.rows.importing import Importing
@@ -49,6 +50,16 @@ def tools_with(number: float | None) -> list[cw.Tool] | None:
 
 
 tools = st.sampled_from((None, None, 1, 1.0, True)).map(tools_with)
+
+
+def facts_of(name: str, tokenizer: str | None) -> Model:
+    """A model, perhaps with another tokenizer under its name."""
+    model = find(name)
+    return model if tokenizer is None else msgspec.structs.replace(model, tokenizer=tokenizer)
+
+
+tokenizers = st.sampled_from((None, None, None, "cl100k_base"))
+"""Whose facts a caller has: ours mostly."""
 
 
 class Talk:
@@ -86,7 +97,8 @@ class Talk:
     def ask(self, data: st.DataObject) -> None:
         """A build from the store, now or of an earlier moment, is the one from the list."""
         recipe, budget = data.draw(recipes), data.draw(budgets)
-        format, model = data.draw(runs.targets)
+        format, name = data.draw(runs.targets)
+        model = facts_of(name, data.draw(tokenizers))
         at = data.draw(st.sampled_from((None, self.at)) | st.integers(1, len(self.said)))
         self.at = at
         whole, offered = cw.Conversation(tuple(self.said[:at]), id=self.id), data.draw(tools)
@@ -130,14 +142,18 @@ def play(talk: Talk, rest: list[cw.Message], again: list[Store], data: st.DataOb
     runs.histories(6),
     st.builds(Recipe, window=runs.windows, clearing=runs.clearings, summary=runs.summaries),
     runs.targets,
-    st.lists(st.integers(60, 400) | budgets, min_size=2, max_size=5),
+    st.lists(st.tuples(st.integers(60, 400) | budgets, tokenizers), min_size=2, max_size=5),
 )
 def test_whatever_was_built_before_from_a_kept_history(
-    messages: list[cw.Message], recipe: Recipe, target: tuple[str, str], budgets: list[int]
+    messages: list[cw.Message],
+    recipe: Recipe,
+    target: tuple[str, str],
+    builds: list[tuple[int, str | None]],
 ) -> None:
-    format, model = target
-    history = recipe.history(messages, model=model, format=format)
-    for budget in budgets:
+    format, name = target
+    history = recipe.history(messages, model=name, format=format)
+    for budget, tokenizer in builds:
+        model = facts_of(name, tokenizer)
         build = partial(recipe.build, model=model, format=format, budget=budget)
         assert outcome(partial(build, history)) == outcome(partial(build, messages))
 
@@ -204,6 +220,19 @@ def test_whatever_was_built_before_on_postgres(
     tenant = f"pure {next(TENANTS)}"
     stores = [one.for_tenant(tenant) for one in servers]
     play(Talk(stores[0], messages[:first]), messages[first:], stores, data)
+
+
+def test_a_model_of_the_same_name_with_other_facts_is_another(tmp_path: Path) -> None:
+    messages = [cw.user(f"Потяг {number} відходить о сьомій. " * 9) for number in range(40)]
+    with Store(tmp_path / "chat.db") as store:
+        chat = store.conversation("a")
+        chat.add(messages)
+        for tokenizer in (None, "cl100k_base", None):
+            options = BuildOptions(model=facts_of("gpt-4o", tokenizer), budget=2_000)
+            whole = cw.Conversation(tuple(messages), id="a")
+            assert (
+                chat.context(Recipe(), **options).ledger == Recipe().build(whole, **options).ledger
+            )
 
 
 def test_another_process_builds_the_same_bytes(tmp_path: Path) -> None:

@@ -121,9 +121,9 @@ class PricedHistory:
 
     def fits(self, format: str, model: Model, recipe: RecipeData) -> bool:
         """Whether its prices are for this format, model and recipe."""
-        meter, own = self.meter, self.meter.model
         return (
-            (meter.format, own.id, own.max_media) == (format, model.id, model.max_media)
+            self.meter.format == format
+            and self.meter.model == model
             and self._asked == recipe.clearing
             and self.skip_system == (recipe.stored_system == "skip")
         )

@@ -44,8 +44,7 @@ class RecentHistories:
         with self._lock:
             for place, history in enumerate(self._histories):
                 if (
-                    history.meter.model == model
-                    and history.fits(format, model, recipe)
+                    history.fits(format, model, recipe)
                     and begins_with(messages, history)
                     and is_messages(messages[len(history) :])
                 ):
