@@ -39,7 +39,7 @@ def write_page(results: Results) -> None:
         rendering=rendering(here),
         trimming=trimming(here),
         better="\n".join(f"- {line}" for line in better(here)),
-        missing="\n".join(absent) or "Nothing: every library of the list ran.",
+        missing="\n".join(["\n## Missing\n", *absent, ""]) if absent else "",
     )
     (DOCS / "comparison.md").write_text(text, "utf-8")
 
@@ -159,20 +159,21 @@ def trimming(results: Results) -> str:
 
 
 def better(results: Results) -> Iterator[str]:
-    """Whatever is faster or fuller than ours, from the same figures."""
+    """The libraries that are faster or fuller than ours, from the same figures."""
     ours = results["contextwright"]
+    others = {name: found for name, found in results.items() if found is not ours}
     for format in FORMATS:
-        figures = [(name, found["rendering"].get(format)) for name, found in results.items()]
+        figures = [(name, found["rendering"].get(format)) for name, found in others.items()]
         yield from faster(f"Rendering {format}", ours["rendering"][format], figures)
     for what, job in (("A request from memory", "trimming"), ("A turn from a store", "turns")):
         for size in SIZES[:3] if job == "trimming" else SIZES:
-            figures = [(name, found.get(size)) for name, _, found in ways(results, job)]
+            figures = [(name, found.get(size)) for name, _, found in ways(others, job)]
             mine = ours["ways"]["default"][job].get(size)
             yield from faster(f"{what}, {int(size):,} messages", mine, figures)
     mine = ours["ways"]["default"]["validity"]["fill"]
     fuller = [
         f"{name} ({found['fill']:.0%})"
-        for name, way, found in ways(results, "validity")
+        for name, way, found in ways(others, "validity")
         if way["budget"] and mine < found["fill"] <= 1  # more than all of it is no virtue
     ]
     yield from recalling_more(results)
@@ -182,10 +183,10 @@ def better(results: Results) -> Iterator[str]:
 
 def recalling_more(results: Results) -> Iterator[str]:
     held = {name: found.get("recall") or {} for name, found in results.items()}
-    if not held["contextwright"]:
+    own = held.pop("contextwright")
+    if not own:
         return
-    ours = held["contextwright"]["recall"]["share"]
-    for budget, share in ours.items():
+    for budget, share in own["recall"]["share"].items():
         ahead = [
             f"{name}, {way} ({found['share'][budget]:.1%})"
             for name, ways in held.items()
@@ -199,7 +200,7 @@ def recalling_more(results: Results) -> Iterator[str]:
         for name, ways in held.items()
         for way, found in ways.items()
     ]
-    yield from faster("A question to recall", [held["contextwright"]["recall"]["ask"]], asked)
+    yield from faster("A question to recall", [own["recall"]["ask"]], asked)
 
 
 def faster(what: str, ours: Any, figures: Sequence[tuple[str, Any]]) -> Iterator[str]:
