@@ -34,6 +34,8 @@ __all__ = [
 
 
 NAME = "openai-chat"
+USUAL = ("auto", True)
+"""Values of the settings of tools that ask for what happens anyway."""
 
 # --- reading ---------------------------------------------------------------------------------
 
@@ -231,8 +233,10 @@ def settle_choice(body: dict[str, Any], changes: list[Change]) -> None:
     """Drop the settings of tools that are refused where there are none of these tools."""
     for field, needed in NEEDING_TOOLS.items():
         if field in body and needed not in body:
-            del body[field]
-            changes.append(Change("loss.setting", field, f"refused without {needed}"))
+            value = body.pop(field)
+            if value is not None:
+                code = "repair.setting" if value in USUAL else "loss.setting"
+                changes.append(Change(code, field, f"refused without {needed}"))
     for problem in forced_tool(body):
         del body["tool_choice"]
         changes.append(Change("loss.setting", "tool_choice", problem.message))
