@@ -56,7 +56,7 @@ def take_words_back(chat: cw.Chat, recipe: cw.Recipe, edited: int, deleted: int)
     thread.add(cw.user("Said in the thread alone."))
     print(f"thread: {len(thread)} messages, the chat has {len(chat)}")
 
-    # Deleted, nobody is told of it; with `show` it comes back. Erased, it is nowhere any more.
+    # A deleted message is hidden until `show` brings it back; an erased one is gone for good.
     chat.delete(deleted)
     print(f"{deleted} deleted: {spoken(chat, deleted)!r}")
     chat.show(deleted)

@@ -94,7 +94,7 @@ def diff(
         if len(files) == 2 and all(map(str.isdecimal, files)):
             refuse({**given(request), "--from": source, "--at": at, "--now": now}, RECORDED)
             return diff_recorded(int(files[0]), int(files[1]), where, as_json=as_json)
-        raise UsageError("--model is missing", hint="--model NAME (see cw models)")
+        raise UsageError("--model is missing", hint="add --model NAME; cw models lists them")
     if source is not None and source.isdecimal():
         raise UsageError("--from is the format of a file", hint=f"--at {source} --at N")
     task = RequestTask.of(request)
