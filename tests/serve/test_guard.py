@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import socket
 import stat
 import threading
@@ -146,6 +147,15 @@ def test_gateways_that_start_together_have_one_token(tmp_path: Path) -> None:
     assert [file.name for file in tmp_path.iterdir()] == ["token"]
 
 
+@pytest.mark.parametrize("held", [b"", b"\n", b"one two", b"one\ntwo", "tök".encode(), b"\xff\x00"])
+def test_a_file_with_something_else_is_no_token(tmp_path: Path, held: bytes) -> None:
+    path = tmp_path / "token"
+    path.write_bytes(held)
+    with pytest.raises(UsageError, match="token does not hold a token"):
+        own_token(path)
+    assert path.read_bytes() == held
+
+
 class FailingEnvironment(dict[str, str]):
     """Fails with a text that nobody may read."""
 
@@ -181,11 +191,16 @@ def test_routes_come_from_a_file(tmp_path: Path) -> None:
         ("routes = 3", "Expected `array`"),
         ('[[routes]]\nmodel = "a"\nupstream = "nobody"', "no host is known for 'nobody'"),
         ('[[routes]]\nmodel = "a"\nupstream = "groq"\nkeys = 1', "unknown field `keys`"),
+        ("max_requests = 0", "Expected `int` >= 1 - at `$.max_requests`"),
+        ("max_body_bytes = -1", "Expected `int` >= 1 - at `$.max_body_bytes`"),
+        ("keep_days = -1", "Expected `float` >= 0.0 - at `$.keep_days`"),
+        ("keep_days = inf", "Expected `float` <= 36500.0 - at `$.keep_days`"),
+        ('[[routes]]\nmodel = "a"\nupstream = "groq"\nbudget = 0', "Expected `int` >= 1"),
         ("\x00", "line 1"),
     ],
 )
 def test_a_wrong_file_is_refused(tmp_path: Path, text: str, words: str) -> None:
     file = tmp_path / "routes.toml"
     file.write_text(text)
-    with pytest.raises(UsageError, match=words):
+    with pytest.raises(UsageError, match=re.escape(words)):
         read_settings(file)

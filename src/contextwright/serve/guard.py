@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 import os
+import re
 import secrets
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
@@ -15,12 +16,14 @@ from urllib.parse import urlsplit
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from contextwright.errors import ProviderError
+from contextwright.errors import ProviderError, UsageError
 from contextwright.serve.settings import Route
 
 __all__ = ["Guard", "Keys", "LOOPBACK", "is_loopback", "own_token", "same_token"]
 
 CLOSING_SECONDS = 0.1
+TOKEN = re.compile("[!-~]+").fullmatch
+"""What a client can show in a header."""
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -154,7 +157,11 @@ def same_token(given: str | None, token: str) -> bool:
 
 
 def own_token(path: Path) -> str:
-    """Return the gateway's token; made at the first start, in a file that nobody else can read."""
+    """Return the gateway's token; made at the first start, in a file that nobody else can read.
+
+    Raises:
+        UsageError: the file holds something else.
+    """
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
@@ -167,4 +174,7 @@ def own_token(path: Path) -> str:
         if not path.exists():  # there are no links here
             part.rename(path)
         part.unlink(missing_ok=True)
-    return path.read_text("ascii").strip()
+    token = path.read_bytes().strip().decode("latin-1")
+    if not TOKEN(token):
+        raise UsageError(f"{path} does not hold a token", hint="remove it to have one made")
+    return token

@@ -5,10 +5,10 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal, TypeAlias
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from contextwright.errors import ParseError, UsageError, shown
 from contextwright.providers.hosts import Host, host_for
@@ -20,6 +20,9 @@ __all__ = ["ECHO", "GatewaySettings", "Route", "read_settings"]
 ECHO = "echo"
 """The upstream that works without a network: it answers with the question."""
 
+
+AtLeastOne: TypeAlias = Annotated[int, Meta(ge=1)]
+Days: TypeAlias = Annotated[float, Meta(ge=0, le=36_500)]
 
 known_host = cache(host_for)
 """Each request asks for the host of its route several times."""
@@ -42,7 +45,7 @@ class Route(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
     """The environment variable with the gateway's own key; clients then need the token."""
     recipe: str | None = None
     """A recipe by name or file: its window, budget and cache marks."""
-    budget: int | None = None
+    budget: AtLeastOne | None = None
     mend: bool = False
     """Whether requests of the upstream's own API are mended too, and not passed on as they are."""
 
@@ -90,8 +93,8 @@ class GatewaySettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defa
     """The first whose pattern fits is taken."""
     hosts: tuple[str, ...] = ()
     """Names under which the gateway may be called besides those of this machine."""
-    max_body_bytes: int = 64 << 20
-    max_requests: int = 256
+    max_body_bytes: AtLeastOne = 64 << 20
+    max_requests: AtLeastOne = 256
     """How many requests are answered at once; others get status 503."""
     store: str | None = None
     """The file or URL of the store."""
@@ -99,7 +102,7 @@ class GatewaySettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defa
     """Whether requests and answers are kept in the store."""
     redact: Literal["content"] | None = None
     """`content`: only figures are kept, neither bodies nor messages."""
-    keep_days: float | None = None
+    keep_days: Days | None = None
     """Recorded requests that are older are removed; messages stay."""
     telemetry: Literal["figures", "content"] | None = None
     """Whether OpenTelemetry gets spans and metrics of recorded requests; `content`: what was said

@@ -273,6 +273,16 @@ def test_old_requests_are_removed_at_the_start(tmp_path: Path) -> None:
         assert len(list(store.list())) == 1
 
 
+def test_old_requests_that_cannot_be_removed_are_a_warning(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with cw.Store(tmp_path / "store.db", sync="fast") as store:
+        with running(GatewaySettings(keep_days=1e12), store=store) as gateway:
+            gateway.generate("openai-chat", HELLO, model="echo")
+        assert [one.state for one in store.requests()] == ["answered"]
+    assert "recorded requests were not tidied up: OverflowError in " in caplog.text
+
+
 def test_old_requests_are_removed_while_others_come(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

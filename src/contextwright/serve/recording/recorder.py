@@ -157,12 +157,12 @@ class Recorder:
         An answer waits for its request to be noted, so that goes first, unless too many finished
         ones wait already.
         """
-        self._attempt(partial(self._tend, starting=True))
+        self._tend(starting=True)
         tended = time.monotonic()
         is_open = True
         while is_open or self._begun or self._ended:
             if time.monotonic() - tended > HOUR:
-                self._attempt(self._tend)
+                self._tend()
                 tended = time.monotonic()
             is_open = self._collect() and is_open
             late = self._backlog_bytes > MAX_BACKLOG_BYTES
@@ -244,13 +244,24 @@ class Recorder:
 
     def _tend(self, starting: bool = False) -> None:
         """Mark requests lost whose gateway is gone, and remove old ones."""
-        engine, tenant, own = self.store.engine, self.store.tenant, process_name()
+        for work in (partial(self._mark_lost, starting), self._remove_old):
+            error = self._attempt(work)
+            if error:
+                log.warning("recorded requests were not tidied up: %s", error)
+
+    def _mark_lost(self, starting: bool) -> None:
+        """Mark requests lost whose gateway is gone."""
+        own = process_name()
 
         def goes_on(process: str, started: str) -> bool:
             # What is open at the start was left by another process with the same number.
             return is_running(process, started) and not (starting and process == own)
 
-        engine.write(lambda connection: requests.give_up(connection, goes_on) and None)
+        self.store.engine.write(lambda one: requests.give_up(one, goes_on) and None)
+
+    def _remove_old(self) -> None:
+        """Remove requests that are older than they are to be kept."""
+        engine, tenant = self.store.engine, self.store.tenant
         if self.keep_days is not None:
             limit = datetime.now(UTC) - timedelta(days=self.keep_days)
             engine.write_alone(lambda one: requests.remove_before(one, tenant, limit) and None)
