@@ -225,3 +225,36 @@ def test_a_conversation_whose_end_is_missing(tmp_path: Path) -> None:
         for reading in (lambda: list(chat.read()), lambda: chat.context(model="gpt-4o")):
             with pytest.raises(cw.errors.ContextwrightError):
                 reading()
+
+
+@pytest.mark.parametrize("window", [cw.windows.Stepped(), cw.windows.KeepRecent()])
+@pytest.mark.parametrize("damaged", [1, 3, 405])
+def test_a_damaged_question_is_no_question(
+    tmp_path: Path, damaged: int, window: cw.windows.Window
+) -> None:
+    """Far back in a run, of which the store reads only the end and its questions."""
+    place = str(tmp_path / "store.db")
+    steps = [
+        one
+        for number in range(200)
+        for one in (
+            cw.assistant(cw.ToolCall("search", {"page": number}, f"c{number}")),
+            cw.tool_result(f"c{number}", f"result {number} " * 40),
+        )
+    ]
+    asked = [cw.user("Look it up."), cw.assistant("Where?"), cw.user("In the index.")]
+    with Store(place, embedder=None) as store:
+        store.conversation("run").add(
+            [*asked, *steps, cw.assistant("So?"), cw.user("Go on."), *steps]
+        )
+    database = apsw.Connection(place)
+    database.execute("UPDATE messages SET body = body || ' ' WHERE seq = ?", (damaged,))
+    database.close()
+    with Store(place, embedder=None) as store:
+        chat = store.conversation("run")
+        whole = cw.Conversation(tuple(one.message for one in chat.read(hidden=True)), id="run")
+    for model in ("gpt-4o", "claude-sonnet-4-5"):
+        recipe = cw.Recipe(window=window, budget=3_000, note=None)
+        with Store(place, embedder=None) as store:
+            context = store.conversation("run").context(recipe, model=model)
+        assert context.payload == recipe.build(whole, model=model).payload

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
+from itertools import islice
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -13,7 +14,7 @@ from contextwright.messages.message import Message
 from contextwright.store.engines.base import AS_BYTES, Connection
 from contextwright.store.rows import messages as reading
 from contextwright.store.rows.conversations import Head
-from contextwright.store.rows.damage import read_message
+from contextwright.store.rows.damage import is_damaged, read_message
 from contextwright.store.rows.kinds import ASKED, QUESTION, SYSTEM
 from contextwright.windows.log import Log
 
@@ -33,10 +34,10 @@ PUBLIC = """NOT EXISTS (
     SELECT 1 FROM marks k
     WHERE k.conversation = ? AND k.seq = m.{0} AND k.visibility <> 'public')"""
 QUESTIONS = f"""
-SELECT m.seq FROM messages m
+SELECT m.seq, {AS_BYTES.format("m.body")}, m.digest FROM messages m
 WHERE m.conversation = ? AND m.kind = ? AND m.seq BETWEEN ? AND ? AND {PUBLIC.format("seq")}"""
 NEWEST = f"{QUESTIONS} ORDER BY m.seq DESC LIMIT 1"
-FIRST = f"{QUESTIONS} ORDER BY m.seq LIMIT 2"
+FIRST = f"{QUESTIONS} ORDER BY m.seq LIMIT 1"
 ANSWERED = f"""
 SELECT 1 FROM messages m
 WHERE m.conversation = ? AND m.joins > ? AND m.joins < ? AND m.seq BETWEEN ? AND ?
@@ -197,16 +198,11 @@ class Rows:
     @cached_property
     def task(self) -> int | None:
         """The index of the first question, if a call was answered before the next."""
-        own, asked = self._head.number, list[int]()
-        for number, first, last in self._parts(1, self._count):
-            if len(asked) < 2:
-                asked += [
-                    seq for (seq,) in self._connection.rows(FIRST, number, ASKED, first, last, own)
-                ]
-        if not asked:
+        questions = self._questions(ASKED, 1, self._count)
+        after = next(questions, None)
+        if after is None:
             return None
-        after = asked[0]
-        before = asked[1] if len(asked) > 1 else self._count + 1
+        before, own = next(questions, self._count + 1), self._head.number
         for number, first, last in self._parts(after + 1, before - 1):
             values = (number, after, before, first, last, own, own)
             if self._connection.rows(ANSWERED, *values):
@@ -218,18 +214,26 @@ class Rows:
         connection, own = self._connection, self._head.number
         for (seq,) in connection.rows(PINNED, own, start):
             yield seq
-        parts = list(self._parts(1, start - 1))
-        for number, first, last in parts:
+        for number, first, last in self._parts(1, start - 1):
             for (seq,) in connection.rows(OF_KIND, number, SYSTEM, first, last):
                 yield seq
         for kind in (ASKED, QUESTION):
-            for number, first, last in reversed(parts):
-                found = connection.rows(NEWEST, number, kind, first, last, own)
-                if found:
-                    yield found[0][0]
-                    break
+            yield from islice(self._questions(kind, 1, start - 1, newest=True), 1)
         if self.task is not None and self.task + 1 < start:
             yield self.task + 1
+
+    def _questions(
+        self, kind: int, first: int, last: int, *, newest: bool = False
+    ) -> Iterator[int]:
+        """Yield the public questions of a kind that can be read, in order or from the newest."""
+        parts, own = list(self._parts(first, last)), self._head.number
+        for number, first, last in reversed(parts) if newest else parts:
+            order = NEWEST if newest else FIRST
+            while found := self._connection.rows(order, number, kind, first, last, own):
+                ((seq, body, digest),) = found
+                if not is_damaged(body, digest):
+                    yield seq
+                first, last = (first, seq - 1) if newest else (seq + 1, last)
 
     def _joined(self, seqs: Collection[int], start: int) -> set[int]:
         """Return the messages before the end whose calls are answered in it."""
