@@ -9,6 +9,7 @@ import pytest
 import contextwright as cw
 from contextwright import sections
 from contextwright.recall.episodes.episode import find_episodes
+from contextwright.recall.questions import asked_by, question_of
 from contextwright.systems import aya
 
 NOW = datetime(2026, 1, 9, tzinfo=UTC)
@@ -83,6 +84,53 @@ def test_what_is_recalled_has_titles_and_names_not_ids(store: cw.Store) -> None:
     assert excerpts.splitlines()[1].endswith(f"] 2026-01-01, {said}")
     chat.update(title=None)
     assert "-100200" not in str(chat.context(recipe, model=MODEL).sections)
+
+
+# --- who asks ------------------------------------------------------------------------------------
+
+
+def recalled_for(chat: cw.Chat, asker: cw.Author, question: str) -> str:
+    """What the section recalls for a question, in room for little more than a line."""
+    child = chat.fork(f"{chat.id}-{asker.id}-{question}")
+    child.add(cw.user(question, author=asker, sent_at=at(99)))
+    recipe = cw.Recipe(
+        system=[sections.PastMessages(tokens=24)], window=cw.windows.KeepRecent(messages=1)
+    )
+    return "\n".join(child.context(recipe, model="gpt-4o").sections.values())
+
+
+@pytest.mark.parametrize("question", ["When does my train leave?", "Wann fährt mein train?"])
+def test_among_several_people_i_is_who_asks(store: cw.Store, question: str) -> None:
+    chat = store.conversation("trip")
+    for minute, author in enumerate((ALICE, BOB)):
+        chat.add(cw.user(f"My train leaves at 7:{minute + 10}", author=author, sent_at=at(minute)))
+    chat.add([cw.user(f"Filler {n}", author=BOB, sent_at=at(40)) for n in range(40)])
+    for author, time, other in ((ALICE, "7:10", "7:11"), (BOB, "7:11", "7:10")):
+        recalled = recalled_for(chat, author, question)
+        assert f"{author.name}: My train leaves at {time}" in recalled
+        assert other not in recalled
+
+
+@pytest.mark.parametrize(
+    ("text", "speakers", "is_own"),
+    [
+        ("When is my train?", {"Alice"}, False),
+        ("What did I tell Bob?", {"Alice", "Bob"}, False),
+        ("Де мій квиток?", {"Alice"}, False),
+        ("我的票在哪里？", {"Alice"}, False),
+        ("When is our train?", set(), True),
+        ("What did we tell my boss?", set(), True),
+        ("我们的票在哪里？", set(), True),
+        ("When is the train?", set(), False),
+    ],
+)
+def test_who_a_question_means_by_i(text: str, speakers: set[str], is_own: bool) -> None:
+    people = {("Alice", "U1"), ("Bob", "U2"), ("", "")}
+    question = question_of(text, {"Alice", "Bob"})
+    asked = asked_by(question, "U1", people)
+    assert (asked.speakers, asked.is_own) == (speakers, is_own)
+    alone = asked_by(question, "U1", {("Alice", "U1"), ("", "")})
+    assert alone == question == asked_by(question, "U3", people)
 
 
 # --- memories ------------------------------------------------------------------------------------

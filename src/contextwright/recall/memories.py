@@ -85,7 +85,8 @@ class MemoryQuery(Struct, frozen=True, kw_only=True):
     """Maximum number of memories."""
     now: datetime | None = None
     asker: str | None = None
-    """The id of the person who asks; an event with participants is shown to them only."""
+    """The id of the person who asks: "I" in the query means them, and an event with participants is
+    shown to them only."""
     min_weight: float = 0.0
     """Minimum weight, from 0 to 1."""
     prefer: str = ""

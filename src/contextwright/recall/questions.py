@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from contextwright.recall.dates.periods import Period, periods
-from contextwright.text.persons import means_speaker
+from contextwright.text.persons import means_one_speaker, means_speaker
 from contextwright.text.terms import (
     Languages,
     common_words,
@@ -21,7 +21,7 @@ from contextwright.text.terms import (
     terms_of,
 )
 
-__all__ = ["Question", "asked_among", "question_of"]
+__all__ = ["Question", "asked_among", "asked_by", "question_of"]
 
 MOST_TERMS = 32
 """Maximum number of terms to search for; the longest ones say most."""
@@ -124,6 +124,22 @@ def asked_among(question: Question, speakers: Iterable[str]) -> Question:
     rest = [word for word in words if plain(word) not in names]
     meaning = " ".join(rest) or question.text
     return replace(question, meaning=meaning, speakers=frozenset(named))
+
+
+def asked_by(question: Question, asker: str, people: Iterable[tuple[str, str]]) -> Question:
+    """Return a question as this person asks it: among several people, their "I" names them.
+
+    Args:
+        asker: their id.
+        people: names and ids of those who talk.
+    """
+    known = set(people)
+    own = {name for name, id in known if id == asker and name}
+    others = {name for name, id in known if id != asker and name}
+    words = set(map(plain, WORD.findall(question.text)))
+    if not (own and others and means_one_speaker(words, question.text)):
+        return question
+    return replace(question, speakers=question.speakers | own, is_own=False)
 
 
 def words_of_name(name: str) -> list[str]:

@@ -7,21 +7,35 @@ from collections.abc import Set
 
 from contextwright.text.terms import plain
 
-__all__ = ["addresses_somebody", "means_speaker"]
+__all__ = ["addresses_somebody", "means_one_speaker", "means_speaker"]
 
-FIRST = frozenset(
+ONE = frozenset(
     map(
         plain,
         """
-i me my mine myself we us our ours
-я мене мені мною мій моя моє мої ми нас нам наш меня мне мной мой моё мои мы
-ich mich mir mein meine meinem meinen meiner wir uns unser unsere
-yo mi mí mis nosotros nosotras nuestra nuestro nuestras nuestros
-je moi mon ma mes nous notre nos
-أنا نحن मैं मुझे मेरा मेरी मेरे हम हमारा हमारी हमारे
+i me my mine myself
+я мене мені мною мій моя моє мої меня мне мной мой моё мои
+ich mich mir mein meine meinem meinen meiner
+yo mi mí mis
+je moi mon ma mes
+أنا मैं मुझे मेरा मेरी मेरे
 """.split(),
     )
 )
+SEVERAL = frozenset(
+    map(
+        plain,
+        """
+we us our ours
+ми нас нам наш мы
+wir uns unser unsere
+nosotros nosotras nuestra nuestro nuestras nuestros
+nous notre nos
+نحن हम हमारा हमारी हमारे
+""".split(),
+    )
+)
+FIRST = ONE | SEVERAL
 SECOND = frozenset(
     map(
         plain,
@@ -37,6 +51,7 @@ toi ton ta tes vous votre vos
     )
 )
 HAN_FIRST, HAN_SECOND = re.compile("[我私僕俺]"), re.compile("[你您妳]|あなた")
+HAN_SEVERAL = re.compile("[我私僕俺](?:们|們|たち|達|ら)")
 
 
 def means_speaker(words: Set[str], text: str) -> bool:
@@ -47,6 +62,12 @@ def means_speaker(words: Set[str], text: str) -> bool:
         text: the whole text, for scripts without spaces.
     """
     return not FIRST.isdisjoint(words) or HAN_FIRST.search(text) is not None
+
+
+def means_one_speaker(words: Set[str], text: str) -> bool:
+    """Whether a text says "I", and not "we"; the arguments are those of `means_speaker`."""
+    is_several = not SEVERAL.isdisjoint(words) or HAN_SEVERAL.search(text) is not None
+    return not is_several and means_speaker(words, text)
 
 
 def addresses_somebody(words: Set[str], text: str) -> bool:

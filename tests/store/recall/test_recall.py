@@ -304,27 +304,6 @@ def test_threads_recall_while_others_write(place: str) -> None:
 # --- what is asked for ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"budget": -1}, {"budget": 1.5}, {"budget": True}, {"min_score": 1.1}, {"min_score": -0.1},
-        {"min_score": float("nan")}, {"limit": -1}, {"query": None}, {"query": b"tea"},
-        {"about": ""}, {"about": 7}, {"min_score": None}, {"min_score": "0.5"},
-        {"now": "2026-05-04"}, {"now": 7},
-        {"ranking": None}, {"ranking": {"recency": 1}}, {"model": 5}, {"price": 5},
-    ],
-)  # fmt: skip
-def test_what_makes_no_sense_is_refused(store: cw.Store, wrong: dict[str, Any]) -> None:
-    chat = store.conversation("a")
-    chat.add(cw.user("tea"))
-    ((name, _),) = wrong.items()
-    options = {"query": "tea", **wrong}
-    for recall in (chat.recall, store.recall):
-        with pytest.raises(cw.UsageError, match=f"^{name} cannot be "):
-            recall(**options)
-    assert not list(store.conversation("nobody").recall("tea"))
-
-
 def test_last_and_without_hold(store: cw.Store) -> None:
     chat = store.conversation("a")
     chat.add([cw.user(f"lamp {number}") for number in range(20)])
@@ -370,15 +349,6 @@ def test_what_is_hidden_takes_no_place_and_says_nothing(store: cw.Store) -> None
 
 def texts_of(recall: RecallResult) -> list[str]:
     return [item.message.text for item in recall]
-
-
-def test_the_same_words_come_once(store: cw.Store) -> None:
-    chat = store.conversation("a")
-    chat.add([cw.user("The keys are under the blue pot")] * 50)
-    for text in ("👍", "Where are the keys?"):
-        chat.add([cw.user(text)] * 50)
-    said = [item.message.text for item in chat.recall("Where are the keys?", budget=10**5)]
-    assert sorted(said) == ["The keys are under the blue pot", "Where are the keys?"]
 
 
 @pytest.mark.parametrize("few", [0, 64])

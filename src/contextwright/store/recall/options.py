@@ -90,6 +90,8 @@ class RecallRequest(Struct, frozen=True, kw_only=True):
     price: Price
     about: str | None = None
     """Only messages of this person, by id or name."""
+    asker: str | None = None
+    """The id of the person who asks."""
     now: datetime | None = None
     limit: int | None = None
     min_score: float = 0.0
@@ -156,10 +158,20 @@ def is_count(value: object) -> bool:
     return type(value) is int and value >= 0
 
 
+def require_count(tokens: int) -> int:
+    """Return the price that a caller's function gives a message.
+
+    Raises:
+        UsageError: it is not a number of tokens.
+    """
+    require(is_count(tokens), "the price of a message", tokens, "a number of tokens, 0 or more")
+    return tokens
+
+
 def price_of(model: str | Model | None, price: Callable[[Message], int] | None) -> Price:
     """Return the price of a message: the caller's, a model's count of its line, or a usual one."""
     if price is not None:
-        return Price(lambda item: price(item.shown))
+        return Price(lambda item: require_count(price(item.shown)))
     if model is not None:
         facts = as_model(model)
         return line_price(lambda text: count_text(text, facts).most)

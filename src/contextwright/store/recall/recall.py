@@ -13,7 +13,7 @@ from contextwright.recall.confidence import confidence_of, without_filler
 from contextwright.recall.from_memories import items_of
 from contextwright.recall.outline import is_said
 from contextwright.recall.packing import Packing, RecallHit, RecallResult
-from contextwright.recall.questions import Question, asked_among, question_of
+from contextwright.recall.questions import Question, asked_among, asked_by, question_of
 from contextwright.recall.ranking import compared, rank
 from contextwright.recall.signals import TermMatches, in_turn
 from contextwright.store.engines.base import Connection, Value
@@ -60,16 +60,18 @@ def recall_in(state: State, id: str, wish: RecallRequest) -> RecallResult:
     """Recall from a conversation and those it was forked from."""
     trouble = indexed(state, id)
     searched = state.engine.read(lambda connection: look(connection, state, id, wish.last))
-    names = {name for name, _ in searched.outline.people() if name}
-    question = question_of(wish.query, names, wish.now)
+    people = searched.outline.people()
+    question = question_of(wish.query, {name for name, _ in people if name}, wish.now)
+    if wish.asker is not None:
+        question = asked_by(question, wish.asker, people)
     vector, reason = vector_of(state, question.meaning)
 
     def work(connection: Connection) -> RecallResult:
         found = ranked_in(connection, state, searched, question, vector, wish, searched.end)
         packing = Packing(wish.budget, wish.price, wish.limit)
-        people = names_in(connection, searched)
+        names = names_in(connection, searched)
         for item in known(connection, state, id, question, vector, wish):
-            packing.add(named(item, people))
+            packing.add(named(item, names))
         if found.confidence >= wish.min_confidence:
             fill(connection, packing, wanted([found], wish), wish.excerpts, found.damaged)
         result = packing.recall(wish.query, wish.budget, vector is not None)

@@ -143,6 +143,7 @@ class StoreMemorySource:
             budget=ANY if wanted.tokens is None else wanted.tokens,
             price=day_price(wanted.price) if wanted.price else price_of(None, None),
             about=wanted.about,
+            asker=wanted.asker,
             now=wanted.now,
             limit=max(wanted.limit, 0),
             min_confidence=wanted.min_confidence,
