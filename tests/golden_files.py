@@ -36,8 +36,12 @@ def compare(name: str, output: object) -> None:
     assert f"{text}\n" == path.read_text("utf-8"), "if it is meant: WRITE_CASES=1 pytest …"
 
 
-def compare_digests(name: str, outcomes: Iterable[tuple[object, object]]) -> None:
+def compare_digests(
+    name: str, outcomes: Iterable[tuple[object, object]], *, digits: int = 6
+) -> None:
     """What becomes of each input, as digests, because whole outputs would be megabytes.
+
+    `digits` of long numbers count: of those made of vectors fewer are the same on every machine.
 
     To read a difference, run with `OUTCOMES=FOLDER` here and at the commit before, and compare the
     two folders.
@@ -48,7 +52,7 @@ def compare_digests(name: str, outcomes: Iterable[tuple[object, object]]) -> Non
     changed: list[str] = []
     whole: list[str] = []
     for given, outcome in outcomes:
-        text = encoded(outcome)
+        text = encoded(outcome, digits)
         whole.append(f"{given!r}\n{text}\n")
         lines.append(f"{digest(encoded(given))} {digest(text)}")
         if lines[-1] not in known:
@@ -60,14 +64,15 @@ def compare_digests(name: str, outcomes: Iterable[tuple[object, object]]) -> Non
     compare(f"digests/{name}", "\n".join(lines))
 
 
-def encoded(value: object) -> str:
+def encoded(value: object, digits: int = 6) -> str:
     """A value as JSON in ASCII, so that half characters can be in it too.
 
     Without the last digits of numbers, in which machines differ.
     """
     plain = msgspec.to_builtins(value, enc_hook=repr, order="deterministic")
     text = json.dumps(plain).replace(FOLDER.name, "FOLDER")
-    return re.sub(r"\d+\.\d{7,}(?:e-?\d+)?", lambda number: f"{float(number[0]):.6g}", text)
+    long = r"\d+\.\d{7,}(?:e-?\d+)?"
+    return re.sub(long, lambda number: f"{float(number[0]):.{digits}g}", text)
 
 
 def digest(text: str) -> str:
