@@ -7,11 +7,13 @@ from collections.abc import Iterable
 from contextwright.messages.times import read_time
 from contextwright.text.quoting import labelled, one_line, quoted
 
-__all__ = ["LONGEST", "by_day", "day_of", "line_of"]
+__all__ = ["LONGEST", "by_day", "day_of", "line_of", "wording"]
 
 LONGEST = 60_000
 """Maximum characters of one message."""
 OURS = str.maketrans(",:", ";;")
+MARKS = ".,;:!?…\"'“”„‘’«»()[]。！？，、；：؟،"
+"""Punctuation that changes no word it is next to; a sign or an emoji may change the meaning."""
 UNDATED = "undated"
 """Begins a line whose day is unknown, below a day that need not be its own."""
 
@@ -55,3 +57,12 @@ def by_day(lines: Iterable[tuple[str, str]]) -> str:
             above = day
         told.append(line if day or not above else f"{UNDATED}, {line}")
     return "\n".join(told)
+
+
+def wording(text: str) -> str:
+    """Return the words of a text without case and punctuation: texts with the same are the same.
+
+    Texts that differ in a single word are not, because it may be the one that has changed.
+    """
+    words = (word.strip(MARKS) for word in text.casefold().split())
+    return " ".join(filter(None, words)) or text

@@ -14,11 +14,10 @@ from contextwright.messages.changes import Change
 from contextwright.messages.message import Message
 from contextwright.messages.parts import Text
 from contextwright.messages.speech import spoken_text
-from contextwright.recall.lines import LONGEST, by_day, day_of, line_of
+from contextwright.recall.lines import LONGEST, by_day, day_of, line_of, wording
 from contextwright.recall.memories import Memory
 from contextwright.recall.passages import Excerpt
 from contextwright.recall.ranking import Part, RankedMessage
-from contextwright.text.terms import terms_of
 
 __all__ = [
     "RecallHit",
@@ -37,10 +36,6 @@ are better than one long one.
 """
 CHEAPEST = 20
 """Tokens below which a message is not cheaper, because most shorter ones say nothing."""
-ALIKE = 0.85
-"""The share of common words from which two messages count as the same."""
-TELLING = 3
-"""Messages with the same text share at least one of this many longest words."""
 ESTIMATE, FRAME = 4, 4
 """Characters per token, and tokens between entries, for an estimate."""
 LONGEST_TOKEN = 8
@@ -217,7 +212,8 @@ class Packing:
         """
         self._misses = 0
         self._offered: set[str] = set()
-        self._told: dict[str, list[set[str]]] = {}
+        self._wordings: set[str] = set()
+        """The words of each hit that stays, with its speaker."""
         self._days: set[tuple[str, str]] = set()
         """The days that are paid for, by conversation."""
 
@@ -275,8 +271,10 @@ class Packing:
         if not self._fits(adds + day):
             self._misses += 1
             return None
-        if self._is_told(said):
+        words = wording(said)
+        if words in self._wordings:
             return None
+        self._wordings.add(words)
         self._misses = 0
         self.left -= adds + day
         self._days.add((item.conversation, item.day))
@@ -309,18 +307,6 @@ class Packing:
             self.items[place] = replace(item, tokens=tokens)
         self._estimated.clear()
 
-    def _is_told(self, said: str) -> bool:
-        """Whether a hit that stays has the same text; if not, record this one for comparison."""
-        terms = terms_of(said) or {said}  # punctuation alone also counts once
-        longest = sorted(sorted(terms), key=len, reverse=True)[:TELLING]
-        for term in longest:
-            for other in self._told.get(term, ()):
-                if say_the_same(terms, other):
-                    return True
-        for term in longest:
-            self._told.setdefault(term, []).append(terms)
-        return False
-
     def recall(self, query: str, budget: int, has_meaning: bool) -> RecallResult:
         """Return the hits that stay, in the order of the conversation."""
         self._settle()
@@ -333,13 +319,6 @@ class Packing:
             least = min(recall.items, key=lambda item: item.score)
             recall = replace(recall, items=tuple(one for one in recall if one is not least))
         return recall
-
-
-def say_the_same(terms: set[str], others: set[str]) -> bool:
-    """Whether two messages have nearly the same words and the same numbers: 7:40 is not 8:10."""
-    if len(terms & others) < ALIKE * len(terms | others):
-        return False
-    return not any(term[0].isdigit() for term in terms ^ others)
 
 
 def with_passage(hit: RecallHit, other: RecallHit) -> RecallHit:

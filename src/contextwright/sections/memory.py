@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from contextwright.messages.message import Author
+from contextwright.recall.lines import wording
 from contextwright.recall.memories import (
     Memory,
     current_facts,
@@ -37,8 +38,6 @@ LONGEST_MEMORY = 500
 LONGEST_PROFILE = 2_000
 OLDER = 4
 """Number of facts read for each one wanted, because superseded ones are dropped."""
-ALIKE = 0.85
-"""The share of common words from which two passages count as the same."""
 
 
 class Memories(
@@ -193,16 +192,10 @@ def fact_line(fact: Memory) -> str:
     return labelled(label[:1].upper() + label[1:], one_line(fact.text, LONGEST_MEMORY))
 
 
-def different(passages: Iterable[Memory]) -> list[Memory]:
-    """Return passages without those whose text a better one has."""
-    kept: list[tuple[Memory, set[str]]] = []
-    for passage in passages:
-        words = set(passage.text.casefold().split())
-        if not any(likeness(words, other) >= ALIKE for _, other in kept):
-            kept.append((passage, words))
-    return [passage for passage, _ in kept]
-
-
-def likeness(first: set[str], second: set[str]) -> float:
-    """Return the share of all their words that both have."""
-    return len(first & second) / max(len(first | second), 1)
+def different(found: Iterable[Memory]) -> list[Memory]:
+    """Return memories without those whose words a better one has; of passages, from one speaker."""
+    kept: dict[tuple[str | None, str], Memory] = {}
+    for one in found:
+        speaker = one.author if one.kind == "passage" else None
+        kept.setdefault((speaker, wording(one.text)), one)
+    return [*kept.values()]

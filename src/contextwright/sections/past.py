@@ -8,8 +8,9 @@ from typing import ClassVar
 
 from contextwright.messages.message import Message
 from contextwright.recall.confidence import NOTHING
-from contextwright.recall.lines import by_day, day_of, line_of
+from contextwright.recall.lines import by_day, day_of, line_of, wording
 from contextwright.recall.memories import Memory, Ranking
+from contextwright.recall.outline import seconds_of
 from contextwright.sections.base import Section, SectionInput, Share, Volatility, best_entries
 from contextwright.sections.memory import different
 from contextwright.sections.queries import RECENT, asked_for, unfound
@@ -18,6 +19,8 @@ from contextwright.text.quoting import quoted
 
 __all__ = ["PastExcerpts", "PastMessages"]
 
+ALIKE = 0.85
+"""The share of common words from which two excerpts of a speaker say nearly the same."""
 ENOUGH = 0.9
 """The share of its tokens from which on a section is full."""
 
@@ -46,10 +49,9 @@ class PastExcerpts(
     heading: str = "## Relevant Past Context"
 
     def write(self, moment: SectionInput) -> str | None:
-        """Write the best first, each with its score."""
+        """Write the best first, each with its score; of those nearly alike the newest."""
         found = past_passages(moment, self.most * 2, self.least, ranking=self.ranking)
-        found.sort(key=lambda passage: -(passage.score or 0))
-        kept = different(found)[: self.most]
+        kept = best_first(newest_of_alike(found))[: self.most]
         lines = [
             f"- [Relevance: {passage.score or 0:.2f}] {attributed(passage, self.longest)}"
             for passage in kept
@@ -118,7 +120,7 @@ class PastMessages(
             tokens=tokens,
             ranking=self.ranking,
         )
-        return different(sorted(found, key=lambda passage: -(passage.score or 0)))
+        return different(best_first(found))
 
     def absence(self, moment: SectionInput) -> str:
         """Say that nothing matches the question."""
@@ -127,6 +129,37 @@ class PastMessages(
     def reach(self) -> int:
         """Return the number of newest messages that are not recalled."""
         return RECENT
+
+
+def best_first(passages: Iterable[Memory]) -> list[Memory]:
+    """Return passages by their scores, the highest first."""
+    return sorted(passages, key=lambda passage: -(passage.score or 0))
+
+
+def newest_of_alike(passages: Iterable[Memory]) -> list[Memory]:
+    """Return passages, of those in nearly the same words by the same speaker only the newest.
+
+    There is room for a few excerpts, and the newest says what has changed.
+    """
+    kept: list[tuple[Memory, set[str]]] = []
+    for passage in sorted(passages, key=age_of, reverse=True):
+        words = set(wording(passage.text).split())
+        if not any(
+            newer.author == passage.author and likeness(words, others) >= ALIKE
+            for newer, others in kept
+        ):
+            kept.append((passage, words))
+    return [passage for passage, _ in kept]
+
+
+def age_of(passage: Memory) -> tuple[int, tuple[str, int], float]:
+    """Return the order of a passage by time, else by its number, else by its score."""
+    return seconds_of(passage.at) or 0, place_of(passage), passage.score or 0.0
+
+
+def likeness(first: set[str], second: set[str]) -> float:
+    """Return the share of all their words that both have."""
+    return len(first & second) / max(len(first | second), 1)
 
 
 def number_within(tokens: int, passages: Sequence[Memory], moment: SectionInput) -> int:

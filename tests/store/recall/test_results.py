@@ -314,19 +314,6 @@ def test_blanks_take_no_room(store: cw.Store) -> None:
     assert [item.seq for item in chat.recall("nuts", budget=100_000)] == [1, 2]
 
 
-def test_the_same_short_words_of_another_are_told_too(store: cw.Store) -> None:
-    chat = store.conversation("a")
-    chat.add([cw.user("I can't eat nuts.", author=name) for name in ("Ada", "Bo", "Ada")])
-    store.remember("Is vegetarian", about="U1")
-    store.remember("Is vegetarian", about="U2")
-    for key in ("home town", "birth town"):
-        store.remember("Kyiv", about="U1", kind="fact", key=key)
-    assert {item.speaker for item in chat.recall("Who can't eat nuts?")} == {"Ada", "Bo"}
-    assert len(chat.recall("Who can't eat nuts?")) == 2
-    assert chat.recall("who is vegetarian").text.count("Is vegetarian") == 2
-    assert chat.recall("home town, birth town").text.count("Kyiv") == 2
-
-
 @pytest.mark.parametrize("gone", ["hidden", "system"])
 def test_what_cannot_be_recalled_crowds_out_no_conversation(store: cw.Store, gone: str) -> None:
     for number in range(12):
