@@ -312,7 +312,7 @@ def test_mending_joins_halves_and_leaves_the_rest() -> None:
     (clean,), changes = replace_invalid([halves])
     assert clean.text == "😀 \ufffd \\u0000 \ufffd"
     assert [str(change) for change in changes] == [
-        "repair.text messages[0].parts[0].text: what cannot be stored became U+FFFD"
+        "repair.text messages[0].parts[0].text: characters that cannot be stored became U+FFFD"
     ]
     assert replace_invalid(TURN) == (TURN, [])
 

@@ -97,7 +97,7 @@ def test_characters_are_replaced_on_request(cw: Run, tmp_path: Path) -> None:
     store = str(tmp_path / "store.db")
     line = turn("a", "1", "nul \x00").encode()
     done = cw("append-stream", "--store", store, "--replace-invalid", input=line)
-    change = "repair.text messages[0].parts[0].text: what cannot be stored became U+FFFD"
+    change = "repair.text messages[0].parts[0].text: characters that cannot be stored became U+FFFD"
     assert json.loads(done.out) == {"ack": "1", "changes": [change]}
     assert [one["text"] for one in dumped(cw, store)] == ["nul \ufffd"]
 

@@ -45,7 +45,7 @@ MIN_KEY_CHARS = 8
 
 
 EVENT_ENDS = (b"\n\n", b"\r\n\r\n", b"\r\r")
-NOT_KEPT = Change("loss.reply", "reply", "too much waited to be written; it was not kept")
+NOT_KEPT = Change("loss.reply", "reply", "the recorder had too much to write; it was not kept")
 
 
 class Outcome(Struct):

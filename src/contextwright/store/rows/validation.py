@@ -264,7 +264,9 @@ def replaced(value: Any, path: str, changes: list[Change]) -> Any:
     if isinstance(value, str):
         if not UNFIT.search(value):
             return value
-        changes.append(Change("repair.text", path, "what cannot be stored became U+FFFD"))
+        changes.append(
+            Change("repair.text", path, "characters that cannot be stored became U+FFFD")
+        )
         joined = value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
         return joined.replace("\x00", "\ufffd")
     if isinstance(value, dict):
