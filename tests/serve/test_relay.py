@@ -250,25 +250,21 @@ def test_the_token_goes_no_further(name: str, exposed: bool) -> None:
     assert TOKEN not in str(server.seen)
 
 
-@pytest.mark.parametrize("status", [101, 600, 999])
-def test_a_status_that_no_answer_has_is_an_error(status: int) -> None:
+@pytest.mark.parametrize(
+    ("status", "trace", "fault"),
+    [
+        *((status, "", f"HTTP status {status}") for status in (101, 600, 999)),
+        (200, "a\x01b", "control characters in the headers of the answer"),
+    ],
+)
+def test_what_no_answer_has_is_an_error(status: int, trace: str, fault: str) -> None:
     with upstream() as server:
-        server.status = status
+        server.status, server.headers["x-trace"] = status, trace
         route = Route("*", "anthropic", base_url=f"http://127.0.0.1:{server.server_port}")
         with running(GatewaySettings((route,))) as gateway:
             answer = gateway.ask("/v1/messages", {"model": "m"}, {"x-api-key": KEY})
     assert answer.status == 502
-    assert answer.json["error"]["message"] == f"anthropic: HTTP status {status}"
-
-
-def test_a_header_that_no_answer_has_is_an_error() -> None:
-    with upstream() as server:
-        server.headers |= {"x-trace": "a\x01b"}
-        route = Route("*", "anthropic", base_url=f"http://127.0.0.1:{server.server_port}")
-        with running(GatewaySettings((route,))) as gateway:
-            answer = gateway.ask("/v1/messages", {"model": "m"}, {"x-api-key": KEY})
-    assert answer.status == 502
-    assert "control characters" in answer.json["error"]["message"]
+    assert answer.json["error"]["message"] == f"anthropic: {fault}"
 
 
 def test_a_client_that_goes_away_ends_the_request() -> None:
