@@ -346,7 +346,8 @@ def paragraph(text: str) -> str:
 def row_of(parameter: Any, context: Context) -> str:
     """An argument or an option, with its meaning, its default and its limits, as in the help."""
     if parameter.param_type_name == "argument":
-        shown = f"`{parameter.metavar or parameter.name.upper()}`"
+        names = (parameter.metavar or parameter.name.upper()).strip("[]").split("|")
+        shown = " or ".join(f"`{name}`" for name in names)  # a bar would end the cell
     else:
         shown = ", ".join(f"`{option}`" for option in (*parameter.opts, *parameter.secondary_opts))
     _, words = parameter.get_help_record(context)
