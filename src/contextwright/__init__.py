@@ -1,9 +1,9 @@
 """contextwright decides what a language model sees.
 
 The names most programs need are here. The rest are in public modules: `contextwright.ask`,
-`.batch`, `.errors`, `.messages`, `.providers`, `.recall`, `.sections`, `.store`, `.streams`,
-`.summaries`, `.systems`, `.tokens`, `.windows`. Each name is loaded on first use, so that
-`import contextwright` is fast.
+`.batch`, `.errors`, `.importers`, `.messages`, `.providers`, `.recall`, `.sections`, `.store`,
+`.streams`, `.summaries`, `.systems`, `.tokens`, `.windows`. Each name is loaded on first use, so
+that `import contextwright` is fast.
 """
 
 from typing import TYPE_CHECKING
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from contextwright import ask as ask
     from contextwright import batch as batch
     from contextwright import errors as errors
+    from contextwright import importers as importers
     from contextwright import messages as messages
     from contextwright import providers as providers
     from contextwright import recall as recall
@@ -113,6 +114,7 @@ else:
             "ask",
             "batch",
             "errors",
+            "importers",
             "messages",
             "providers",
             "recall",

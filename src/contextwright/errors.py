@@ -72,6 +72,8 @@ def shown(value: object) -> str:
         text = without_login(repr(value))
     except RecursionError:
         text = f"a deeply nested {type(value).__name__}"
+    except Exception:  # a number of too many digits, an object that cannot show itself
+        text = f"a value of type {type(value).__name__}"
     return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
 
 

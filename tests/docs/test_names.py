@@ -20,6 +20,7 @@ MODULES = (
     "ask",
     "batch",
     "errors",
+    "importers",
     "messages",
     "providers",
     "recall",

@@ -16,6 +16,7 @@ from contextwright import importers
 from contextwright.documents import files as files_module
 from contextwright.documents.stream import Document
 from contextwright.errors import ParseError, UsageError
+from contextwright.importers.base import NAMES
 from contextwright.store.rows.validation import decode_message
 from contextwright.text.json import encode_json
 from samples.documents import DOCUMENTS, LINES, everything
@@ -100,7 +101,7 @@ def test_what_cannot_be_opened_is_a_wrong_call(
         read(make(tmp_path))
 
 
-@pytest.mark.parametrize("format", importers.NAMES)
+@pytest.mark.parametrize("format", NAMES)
 def test_a_folder_without_what_is_needed(tmp_path: Path, format: str) -> None:
     for names in ((), ("a.txt", "b.txt")):
         for name in names:

@@ -12,6 +12,7 @@ from contextwright import importers
 from contextwright.documents.read import LINE_LIMIT
 from contextwright.documents.stream import Document
 from contextwright.errors import ContextwrightError, ParseError, UnknownFormat
+from contextwright.importers.base import NAMES
 from contextwright.importers.detection import LOOKED_AT, is_telegram
 from contextwright.store.rows.validation import decode_message
 from contextwright.text.json import encode_json
@@ -216,7 +217,7 @@ SHAPES = st.recursive(
 
 
 @given(
-    format=st.sampled_from(importers.NAMES),
+    format=st.sampled_from(NAMES),
     data=st.binary(max_size=60) | SHAPES.map(lambda value: json.dumps(value).encode()),
 )
 def test_no_file_is_worse_than_an_error(format: str, data: bytes) -> None:

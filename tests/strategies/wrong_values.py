@@ -29,8 +29,8 @@ TOOL: Any = cw.Tool
 def wrong_values() -> list[Any]:
     """Values of every kind, each new, because iterators are used up."""
     return [
-        None, True, 0, -1, 3, 10**30, 1.5, float("nan"), "", "x", "a\0b", "\ud800", b"x", (), [],
-        [3], [None], ["x"], [[]], [{}], {}, {"a": 1}, {"role": 3}, {"messages": 3},
+        None, True, 0, -1, 3, 10**30, 10**400, 1.5, float("nan"), "", "x", "a\0b", "\ud800",
+        b"x", (), [], [3], [None], ["x"], [[]], [{}], {}, {"a": 1}, {"role": 3}, {"messages": 3},
         [{"role": "user"}], [{"role": []}], {1, 2}, object(), Odd(), Odd, iter([3]), len, NOW,
         cw.user("x"), MESSAGE("user", "x"), MESSAGE(3, (3,)), MESSAGE("user", (TEXT(3),)),
         CONVERSATION(3), CONVERSATION((), tools=(3,)), TOOL(3),

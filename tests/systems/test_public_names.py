@@ -99,7 +99,9 @@ def test_gryag_takes_settings_that_are_not_text(on: bool | int | str) -> None:
     [
         ("ENABLE_SYSTEM_CONTEXT_BLOCK", 2),
         ("ENABLE_SYSTEM_CONTEXT_BLOCK", ["on"]),
+        pytest.param("ENABLE_SYSTEM_CONTEXT_BLOCK", 10**5000, id="digits"),
         ("SYSTEM_CONTEXT_BLOCK_MAX_MESSAGES", True),
+        pytest.param("SYSTEM_CONTEXT_BLOCK_MAX_MESSAGES", "9" * 5000, id="text of digits"),
         ("SYSTEM_CONTEXT_BLOCK_MAX_MESSAGES", 2.5),
     ],
 )

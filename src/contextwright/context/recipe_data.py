@@ -15,6 +15,7 @@ from contextwright.sections import Section
 from contextwright.sections.budget import as_section, require_attributes
 from contextwright.sections.replies import REPLY_REACH
 from contextwright.summaries.policy import SummaryPolicy
+from contextwright.text.fields import LARGEST
 from contextwright.tokens.count import Count
 from contextwright.windows.clearing import Clearing
 from contextwright.windows.policies import Stepped, Window
@@ -117,8 +118,9 @@ class RecipeData(Struct, frozen=True, kw_only=True, omit_defaults=True):
         """Return the budget of a request in tokens: the given one, the recipe's, or the model's."""
         for given in (budget, self.budget):
             if given is not None:
-                if given < 1:
-                    raise UsageError(f"a budget of {given:,} tokens", hint="at least 1")
+                if not 1 <= given <= LARGEST:
+                    hint = f"1 to {LARGEST:,}"
+                    raise UsageError(f"a budget of {shown(given)} tokens", hint=hint)
                 return given
         answer = self.output_limit(own)
         if self.answer is None:

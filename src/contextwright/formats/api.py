@@ -8,7 +8,7 @@ from typing import Any, TypeVar, overload
 from msgspec.structs import replace
 
 from contextwright import formats, models
-from contextwright.errors import ParseError, Problem, UsageError, shown
+from contextwright.errors import ParseError, Problem, UsageError, in_one_line, shown
 from contextwright.formats import FormatName
 from contextwright.formats.base import Format, Options, ParseStream, Rendered, as_options
 from contextwright.formats.given import (
@@ -245,6 +245,9 @@ def parse_reply(reply: Any, format: FormatName | str | None = None) -> ModelRepl
     except UnicodeEncodeError:
         found, mended = without_halves(found)
         found = replace(found, changes=(*found.changes, *mended))
+    except (TypeError, ValueError, RecursionError) as error:
+        reason = f"the reply holds a value that is not JSON: {in_one_line(error)}"
+        raise UsageError(reason) from error
     return found
 
 

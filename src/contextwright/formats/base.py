@@ -141,7 +141,7 @@ def as_options(options: dict[str, Any]) -> Options:
             if name not in valid:
                 hint = f"options: {', '.join(valid)}"
                 raise UsageError(f"no such option: {shown(name)}", hint=hint) from error
-            if repr(value) not in valid[name]:
+            if shown(value) not in valid[name]:
                 hint = f"one of: {', '.join(valid[name])}"
                 raise UsageError(f"{name} cannot be {shown(value)}", hint=hint) from error
         raise

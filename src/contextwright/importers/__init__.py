@@ -6,8 +6,8 @@ for conversation in importers.read("export.zip"):
 ```
 """
 
-from contextwright.importers.base import NAMES
+from contextwright.importers.base import Imported, Report
 from contextwright.importers.detection import detect
 from contextwright.importers.read import find, open_files, read
 
-__all__ = ["NAMES", "detect", "find", "open_files", "read"]
+__all__ = ["Imported", "Report", "detect", "find", "open_files", "read"]

@@ -9,7 +9,7 @@ from typing import Any
 from contextwright import formats
 from contextwright.documents.files import Files, OneFile
 from contextwright.documents.stream import Document
-from contextwright.errors import ParseError
+from contextwright.errors import ParseError, require
 from contextwright.formats.forge.markup import HEADER
 from contextwright.formats.gryag.compact import MOST_LOOKED_AT, is_compact
 from contextwright.importers.base import NAMES
@@ -44,6 +44,7 @@ def detect(files: Files) -> str:
     Raises:
         ParseError: the source is not certain, or the file is not JSON.
     """
+    require(files, Files, "files", "open_files opens them")
     name = told_by_names(files)
     if name is not None:
         return name

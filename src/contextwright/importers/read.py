@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
 from importlib import import_module
 from pathlib import Path
 
 from contextwright.documents.files import Files
 from contextwright.documents.files import open_files as open_source
-from contextwright.errors import UnknownFormat
+from contextwright.errors import UnknownFormat, require
 from contextwright.importers.base import MODULES, NAMES, Imported, Importer, ReadOptions
 from contextwright.importers.detection import detect
 
@@ -18,13 +17,13 @@ __all__ = ["find", "open_files", "read"]
 PACKAGE = f"{__package__}.sources"
 
 
-@cache
 def find(name: str) -> Importer:
     """Return the importer of that name.
 
     Raises:
         UnknownFormat: the name is not one of `NAMES`.
     """
+    require(name, str, "format")
     if name not in NAMES:
         raise UnknownFormat(name, NAMES)
     if name not in MODULES:
@@ -33,7 +32,13 @@ def find(name: str) -> Importer:
 
 
 def open_files(source: str | Path) -> Files:
-    """Open the file, folder or zip at a path; `-` is standard input."""
+    """Open the file, folder or zip at a path; `-` is standard input.
+
+    Raises:
+        UsageError: the path cannot be read.
+        ParseError: the path is a zip that cannot be opened.
+    """
+    require(source, str | Path, "source", "name a file, a folder or a zip")
     return open_source(source)
 
 
@@ -59,6 +64,9 @@ def read(
         UsageError: the source cannot be opened.
         ParseError: it is broken, or not what the format says; it names file, line and field.
     """
+    for name, flag in (("branches", branches), ("replace", replace), ("threads", threads)):
+        require(flag, bool, name)
+    require(me, str | None, "me", "an id, a handle or a name")
     options = ReadOptions(branches=branches, me=me, threads=threads)
     if isinstance(source, Files):
         yield from conversations(source, format, options, replace)
@@ -72,6 +80,6 @@ def conversations(
 ) -> Iterator[Imported]:
     """Yield the conversations of open files."""
     files.replace = replace
-    importer = find(format or detect(files))
+    importer = find(detect(files) if format is None else format)
     files.replaced = 0  # detection has counted too
     yield from importer.read(files, options)

@@ -10,7 +10,7 @@ from copy import copy
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from contextwright import formats
-from contextwright.errors import ContextwrightError, ProviderError, UsageError, require
+from contextwright.errors import ContextwrightError, ProviderError, UsageError, require, shown
 from contextwright.formats.replies.events import ErrorEvent, Event, Finish
 from contextwright.formats.replies.reply import gather_partial
 from contextwright.providers.base import AnyProvider, BatchProvider
@@ -48,7 +48,7 @@ class TracedProvider(BatchProvider):
         meter_provider: MeterProvider | None = None,
     ) -> None:
         if telemetry not in ("figures", "content"):
-            raise UsageError(f"telemetry is 'figures' or 'content', not {telemetry!r}")
+            raise UsageError(f"telemetry is 'figures' or 'content', not {shown(telemetry)}")
         require(provider, AnyProvider, "a provider", "connect() makes one")
         self.provider, self.format = provider, provider.format
         self._content = telemetry == "content"

@@ -9,7 +9,7 @@ import msgspec
 
 from contextwright.context.recipe import Recipe
 from contextwright.context.recipe_files import find as find_recipe
-from contextwright.errors import BudgetError, UsageError, require
+from contextwright.errors import BudgetError, UsageError, require, shown
 from contextwright.formats.base import Options
 from contextwright.formats.forge import check
 from contextwright.formats.forge import format as forge
@@ -103,7 +103,7 @@ class ConversationMemory:
     def __init__(self, limit: int, *, estimator: str = "forge", strict: bool = False) -> None:
         require(limit, int, "a limit", "a number of tokens")
         if limit < 0:
-            raise UsageError(f"a limit of {limit:,} tokens", hint="0 or more")
+            raise UsageError(f"a limit of {shown(limit)} tokens", hint="0 or more")
         require(estimator, str, "an estimator", "forge, forge-table …")
         self.limit = limit
         self.strict = strict

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TypeAlias
 
@@ -31,6 +32,7 @@ replace = msgspec.structs.replace
 
 LEVELS = (UserProfile, KeyFacts, PastExcerpts, Episodes)
 """The layers besides the history; memories about the person who asks are not a layer."""
+WHOLE = re.compile(r"[0-9]{1,18}")
 YES, NO = ("1", "true", "yes", "on"), ("0", "false", "no", "off", "")
 
 
@@ -93,11 +95,14 @@ class Switches:
         if value is None:
             return default
         word = spelled(value)
-        if isinstance(value, bool) or not (word.isascii() and word.isdecimal()):
+        if isinstance(value, bool) or not WHOLE.fullmatch(word):
             raise UsageError(f"{name} is not a whole number: {shown(value)}")
         return int(word)
 
 
 def spelled(value: Setting) -> str:
     """Return a setting as an environment would spell it."""
-    return str(value).strip().lower()
+    try:
+        return str(value).strip().lower()
+    except ValueError:  # of more digits than Python writes
+        return shown(value)

@@ -12,9 +12,11 @@ from msgspec import Meta, Struct
 from contextwright.errors import UsageError, shown
 from contextwright.text.json import convert
 
-__all__ = ["Checked", "Fraction", "Natural", "require_fields", "require_struct"]
+__all__ = ["LARGEST", "Checked", "Fraction", "Natural", "require_fields", "require_struct"]
 
-Natural: TypeAlias = Annotated[int, Meta(ge=0)]
+LARGEST = 10**12
+"""A limit of numbers of tokens, messages or seconds, which are multiplied with floats."""
+Natural: TypeAlias = Annotated[int, Meta(ge=0, le=LARGEST)]
 Fraction: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
 
 PLACE = re.compile(r" - at `\$\.(\w+).*")

@@ -16,6 +16,7 @@ from contextwright import (
     ask,
     batch,
     formats,
+    importers,
     messages,
     providers,
     recall,
@@ -27,6 +28,7 @@ from contextwright import (
 )
 from contextwright.models import Prices
 from contextwright.systems import ContextBuilder, aya, forge, gryag, port42
+from paths import EXAMPLES
 from strategies.wrong_values import HELLO, NOW, compare_refusals, used_up
 
 CHAT = {"model": "gpt-4o", "messages": [{"role": "user", "content": "Hello"}]}
@@ -41,6 +43,7 @@ ENTRY = {
 }
 
 
+CHAT_FILE = EXAMPLES / "chat.json"
 SESSION = cw.Conversation(tuple(HELLO))
 EVENTS = list(streams.events_of(cw.parse_reply(REPLY)))
 ROWS = daft.from_pydict({"document": ['{"messages": [{"role": "user", "content": "Hello"}]}']})
@@ -126,6 +129,13 @@ CALLS: dict[Callable[..., Any], dict[str, Any]] = {
     batch.Job: {"operation": COUNTING, "output": NOWHERE},
     batch.Columns: {},
     batch.run: {"job": batch.Job(operation=COUNTING, output=NOWHERE), "inputs": []},
+    importers.detect: {"files": importers.open_files(CHAT_FILE)},
+    importers.find: {"name": "aya"},
+    importers.open_files: {"source": CHAT_FILE},
+    importers.read: {
+        "source": CHAT_FILE, "format": "openai-chat", "branches": False, "replace": False,
+        "me": None, "threads": False,
+    },
     messages.as_author: {"author": "x"},
     messages.as_parts: {"content": "x"},
     messages.as_result: {"content": "x"},

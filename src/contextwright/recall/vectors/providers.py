@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from contextwright.errors import require
 from contextwright.recall.vectors.embedder import Embedder
 
 __all__ = ["gemini_embedder", "openai_embedder"]
@@ -39,4 +40,5 @@ def gemini_embedder(client: Any, model: str, *, dimensions: int | None = None) -
 
 def named(model: str, dimensions: int | None) -> str:
     """Return the name that the vectors are stored under."""
+    require(dimensions, int | None, "dimensions")
     return model if dimensions is None else f"{model}-{dimensions}"
