@@ -250,8 +250,9 @@ def year(sentence: Sentence, first: int, after: int) -> DateMention | None:
 def monthday(sentence: Sentence, first: int, after: int) -> DateMention | None:
     """Read on the 7th: the latest one."""
     today = sentence.today
-    if today is None or not sentence.closed(after):
-        return None
+    of = sentence.kind(after) == "of"
+    if today is None or not sentence.closed(after) or sentence.kind(after + of) == "month":
+        return None  # "on the 5th of May" is a day of May
     day = next(word.value for word in sentence.words[first:after] if word.kind == "day")
     for back in range(today.month + 12):
         years, month = divmod(today.month - 1 - back, 12)
