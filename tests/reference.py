@@ -93,14 +93,14 @@ def exported(tree: ast.Module) -> list[str]:
 
 
 def public_names(module: str) -> list[str]:
-    """What a module exports, without modules; those of the package are described there alone."""
+    """The names of a module but for modules, functions first: a reader begins with those."""
     found = importlib.import_module(module)
-    names = [name for name in dir(found) if name in getattr(found, "__all__", dir(found))]
-    return [
+    names = [
         name
-        for name in names
+        for name in getattr(found, "__all__", dir(found))
         if not name.startswith("_") and not inspect.ismodule(getattr(found, name))
     ]
+    return sorted(names, key=lambda name: (name[0].isupper(), name))
 
 
 def entry(module: str, name: str, level: int = 2) -> str:
