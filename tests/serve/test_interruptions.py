@@ -18,6 +18,7 @@ from contextwright.formats.replies.streams import write_stream
 from contextwright.serve import GatewaySettings, Route, server
 from providers.standin import KEY, BreakOff, StandIn, said, serving
 from serve.gateways import TOKEN, Running, running
+from serve.test_relay import upstream as plain_upstream
 from serve.test_translate import reply_of, request_of
 from serve.upstreams import ENVIRONMENT, HOSTS, MODELS, PAIRS, open_settings, settings_for
 
@@ -207,4 +208,23 @@ def test_a_translated_answer_that_breaks_off_ends_in_an_error(
     assert reply.error.message == "the answer broke off: the connection broke"
     assert whole.status == 502
     assert reply.error.message in str(whole.json)
-    assert caplog.messages == [reply.error.message]
+    assert caplog.messages == ["the answer broke off"]
+
+
+def test_what_an_upstream_says_of_a_break_is_in_no_log(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    body = request_of("anthropic", [cw.user("Hello")])
+    with cw.Store(tmp_path / "store.db", sync="fast") as store, plain_upstream() as server:
+        error = {"code": "bad_gateway", "message": f"nobody took {KEY} and its secret"}
+        events = [{"choices": [{"index": 0, "delta": {"content": "One"}}]}, {"error": error}]
+        server.body = b"".join(b"data: %b\n\n" % json.dumps(one).encode() for one in events)
+        server.status = 200
+        base_url = f"http://127.0.0.1:{server.server_port}"
+        route = Route("*", "openrouter", base_url=base_url, key_variable="UPSTREAM_KEY")
+        environment = {"UPSTREAM_KEY": KEY}
+        with running(GatewaySettings((route,)), environment=environment, store=store) as gateway:
+            answer = gateway.generate("anthropic", body, model="m", streams=True)
+    assert b"its secret" in answer.body
+    assert KEY.encode() not in answer.body
+    assert caplog.messages == ["the answer broke off"]

@@ -289,7 +289,8 @@ async def written(
                 yield frames
             error = error_in(batch)
             if error is not None and error.kind == "connection":
-                raise BrokenOff(error.message, told=True)
+                # It is logged; the client alone reads the words of the upstream.
+                raise BrokenOff("the answer broke off", told=True)
 
 
 async def as_events(batches: AsyncGenerator[list[Frame], None]) -> AsyncGenerator[bytes, None]:
