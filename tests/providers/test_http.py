@@ -114,6 +114,15 @@ def test_a_malformed_chunk_breaks_the_answer_off() -> None:
     assert (pieces, error.kind) == ([b"hello"], "connection")
 
 
+def test_a_header_may_be_long() -> None:
+    kind = b"text/" + b"x" * 60_000
+    head = b"HTTP/1.1 200 OK\r\ncontent-type: %b\r\ncontent-length: 1\r\n\r\nx" % kind
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        Closing(listener, answer=head).start()
+        status, given, pieces, error = fetch(f"http://127.0.0.1:{listener.getsockname()[1]}")
+    assert (status, given, pieces, error) == (200, kind.decode(), [b"x"], None)
+
+
 def test_a_break_hands_over_what_came_first() -> None:
     with serving(BreakOff(said("One two three"), 2)) as server:
         _, _, pieces, error = fetch(server.address)
@@ -122,15 +131,21 @@ def test_a_break_hands_over_what_came_first() -> None:
     assert b"two" in b"".join(pieces)
 
 
+ANSWER = b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\nx"
+
+
 class Closing(threading.Thread):
     """A host that answers once on each connection, and closes it after the next request came.
 
     It is what a request meets that crosses the end of an idle connection on the way.
     """
 
-    def __init__(self, listener: socket.socket, seconds: float = 0.0) -> None:
+    def __init__(
+        self, listener: socket.socket, seconds: float = 0.0, answer: bytes = ANSWER
+    ) -> None:
         super().__init__(daemon=True)
         self.listener, self.seconds, self.bodies = listener, seconds, list[bytes]()
+        self.answer = answer
 
     def run(self) -> None:
         while True:
@@ -140,7 +155,7 @@ class Closing(threading.Thread):
                 return
             with connection:
                 self.bodies.append(connection.recv(100_000)[-1:])
-                connection.sendall(b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\nx")
+                connection.sendall(self.answer)
                 connection.recv(100_000)
                 time.sleep(self.seconds)
 

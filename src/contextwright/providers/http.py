@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 __all__ = ["HttpClient", "HttpResponse", "require_aiohttp"]
 
 CONNECT_SECONDS, READ_SECONDS = 10.0, 300.0
+MAX_HEADER_BYTES = 64 << 10
+"""The size of a response's header; aiohttp would take 8 KB, and the vendors' clients take more."""
 ADDED = ("accept", "content-type", "user-agent")
 """Headers that aiohttp would add where there are none."""
 CROSSING_SECONDS = 1.0
@@ -154,6 +156,8 @@ class HttpClient:
             connector=Connections(),
             timeout=client.ClientTimeout(total=None, sock_connect=connect, sock_read=read),
             auto_decompress=self.decompress,
+            max_line_size=MAX_HEADER_BYTES,
+            max_field_size=MAX_HEADER_BYTES,
             cookie_jar=client.DummyCookieJar(),
             skip_auto_headers=() if self.decompress else ADDED,
         )
