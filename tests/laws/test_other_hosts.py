@@ -36,3 +36,28 @@ def test_requests_hold_only_what_all_hosts_know(source: str) -> None:
     law()
     assert seen["function"]
     assert seen["system"]
+
+
+@pytest.mark.parametrize("source", [api for api in MODELS if api != "openai-chat"])
+def test_requests_to_mistral_hold_only_what_it_knows(source: str) -> None:
+    """It refuses any other field, of the request and of its messages."""
+    seen: Counter[str] = Counter()
+
+    @examples(BODY)
+    @given(bodies(source))
+    def law(body: dict[str, Any]) -> None:
+        payload = cw.convert(body, source, "openai-chat", model="mistral-large").payload
+        fields = {field for message in payload["messages"] for field in message}
+        seen.update(payload.keys())
+        assert fields <= {"role", "content", "tool_calls", "tool_call_id"}
+        assert payload.keys() <= MISTRALS
+
+    law()
+    assert seen["max_tokens"]
+
+
+MISTRALS = frozenset(
+    "model messages temperature top_p max_tokens stream stop random_seed metadata response_format "
+    "tools tool_choice presence_penalty frequency_penalty parallel_tool_calls reasoning_effort "
+    "prompt_cache_key".split()
+)

@@ -80,3 +80,51 @@ def test_an_address_without_its_object_loses_nothing() -> None:
     assert made.changes == ()
     urls = [block["source"]["url"] for block in made.payload["messages"][0]["content"]]
     assert urls == ["https://example.com/a.png", "https://example.com/a.pdf"]
+
+
+def test_mistral_gets_the_settings_it_knows() -> None:
+    """It refuses a request with any field that it does not know."""
+    asked = {
+        "model": "gpt-5.6-sol",
+        "input": [{"role": "user", "content": "Hi"}],
+        "store": False,
+        "user": "ada",
+        "service_tier": "flex",
+        "prompt_cache_key": "k",
+        "safety_identifier": "s",
+        "text": {"verbosity": "low"},
+        "max_output_tokens": 100,
+    }
+    made = cw.convert(asked, "openai-responses", "openai-chat", model="mistral-large")
+    assert made.payload == {
+        "model": "mistral-large",
+        "messages": [{"role": "user", "content": "Hi"}],
+        "max_tokens": 100,
+        "prompt_cache_key": "k",
+    }
+    assert sorted(map(str, made.changes)) == [
+        f"loss.setting {field}: mistral refuses this field"
+        for field in ("safety_identifier", "service_tier", "user", "verbosity")
+    ]
+    seeded = {"contents": [{"parts": [{"text": "Hi"}]}], "generationConfig": {"seed": 7}}
+    made = cw.convert(seeded, "gemini", "openai-chat", model="mistral-large")
+    assert made.payload["random_seed"] == 7
+    assert made.changes == ()
+    back = cw.convert(made.payload, "openai-chat", "gemini", model="gemini-2.5-flash")
+    assert back.payload["generationConfig"] == {"seed": 7}
+
+
+def test_mistral_gets_speakers_in_the_text() -> None:
+    """It knows names of tools only."""
+    talk = [cw.user("Hi", author="Ada"), cw.assistant("Hello"), cw.user("Hey", author="Bob")]
+    made = cw.render(talk, "openai-chat", model="mistral-large")
+    assert made.payload["messages"] == [
+        {"role": "user", "content": "Ada: Hi"},
+        {"role": "assistant", "content": "Hello"},
+        {"role": "user", "content": "Bob: Hey"},
+    ]
+    alone = cw.render(talk[:1], "openai-chat", model="mistral-large")
+    assert alone.payload["messages"] == [{"role": "user", "content": "Hi"}]
+    assert [change.code for change in alone.changes] == ["loss.author"]
+    own = {"model": "mistral-large", "messages": [{"role": "user", "content": "Hi", "name": "Ada"}]}
+    assert cw.convert(own, "openai-chat", "openai-chat", model="mistral-large").payload is own

@@ -79,7 +79,7 @@ def traits_of(dialect: Dialect, *, same_format: bool, mid_system: bool) -> Trait
         ids=ANYTHING if lenient else NINE_LETTERS if dialect.nine_letter_ids else SHORT,
         tool_names=ANYTHING if lenient else Spelling(longest=64),
         system="anywhere" if mid_system or same_format else "top",
-        names=True,
+        names=lenient or dialect.names,
         result_media=lenient,
         media_roles=("user", "assistant") if lenient else ("user",),
         supports_media=has_source if lenient else supports_unspoken if strict else supports_media,

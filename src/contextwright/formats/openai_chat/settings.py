@@ -19,6 +19,7 @@ from contextwright.formats.openai import (
 from contextwright.formats.openai_chat.responses import RESPONSES
 from contextwright.formats.reader import plain
 from contextwright.formats.settings import (
+    SAYS_NOTHING,
     fields_of,
     fit_limit,
     fit_ranges,
@@ -122,6 +123,7 @@ def settings_wire(
         wire = translated(conversation, dialect, model, changes)
         if shared := conversation.extra.get(RESPONSES):
             wire |= settled({key: shared[key] for key in SAME if key in shared}, dialect, changes)
+        wire = known_to_host(wire, dialect, changes)
         changes.extend(foreign_settings(conversation, NAME, {RESPONSES: SAME}))
         return wire
     wire = conversation.extra.get(NAME, {})
@@ -166,6 +168,18 @@ def translated(
         nested = {"json_schema": schema} if schema else {}
         wire["response_format"] = {"type": form["type"], **nested}
     return settled(wire, dialect, changes)
+
+
+def known_to_host(wire: dict[str, Any], dialect: Dialect, changes: list[Change]) -> dict[str, Any]:
+    """Leave out settings that this host does not know, and say its word for the seed."""
+    for field in [field for field in wire if field in dialect.unknown]:
+        if wire[field] not in SAYS_NOTHING.get(field, (None,)):
+            changes.append(Change("loss.setting", field, f"{dialect.name} refuses this field"))
+    return {
+        dialect.seed if field == "seed" else field: value
+        for field, value in wire.items()
+        if field not in dialect.unknown
+    }
 
 
 def choice_wire(

@@ -97,7 +97,9 @@ class Writer:
         return target.model.developer_role or (target.same_format and not self.dialect.closed)
 
     def name(self, label: str, role: str, wire: dict[str, Any]) -> None:
-        """Write the speaker's name if the field accepts it."""
+        """Write the speaker's name if there is a field, and it accepts the name."""
+        if not self.target.traits.names:
+            return
         if ACCEPTED_SPEAKER(label) or not self.dialect.closed:
             wire["name"] = label
         else:

@@ -1,7 +1,7 @@
 """OpenAI's chat format on other hosts: what they accept in addition, and what instead.
 
-Only OpenAI's own models refuse unknown fields; every other host ignores them or passes them on,
-so a field that was sent to it before may be sent again.
+Only OpenAI and Mistral refuse unknown fields; every other host ignores them or passes them on. A
+field that was sent to a host before may be sent again.
 """
 
 from __future__ import annotations
@@ -42,6 +42,12 @@ class Dialect(Struct, frozen=True, kw_only=True):
     """The `tool_choice` that forces some call."""
     document: Literal["file", "document_url"] = "file"
     """The type of part for a document."""
+    seed: Literal["seed", "random_seed"] = "seed"
+    """The setting that makes answers repeat."""
+    unknown: frozenset[str] = frozenset()
+    """Settings of OpenAI that it refuses."""
+    names: bool = True
+    """Whether a message may name its speaker."""
     nine_letter_ids: bool = False
     """Whether call ids must be exactly nine letters or digits."""
     media: tuple[str, ...] = ("image", "audio", "video", "document")
@@ -68,6 +74,12 @@ BY_MAKER = {
             thinking="parts",
             forced="any",
             document="document_url",
+            seed="random_seed",
+            unknown=frozenset(
+                "prompt_cache_options prompt_cache_retention safety_identifier service_tier "
+                "store user verbosity".split()
+            ),
+            names=False,
             nine_letter_ids=True,
             media=("image", "audio", "document"),
         ),
