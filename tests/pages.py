@@ -16,6 +16,7 @@ from paths import DOCS, ROOT
 README = ROOT / "README.md"
 RUN = {
     README: 4,
+    DOCS / "contexts.md": 1,
     DOCS / "counting.md": 2,
     DOCS / "formats.md": 1,
     DOCS / "memories.md": 2,
