@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from typing import Any
+from typing import Any, TypeAlias
 
 from contextwright.messages.changes import Change
 from contextwright.wire.anthropic.rules import MAX_CACHE_MARKS, is_deferred
 from contextwright.wire.shapes import objects_in
 
 __all__ = ["settle_cache_marks"]
+
+Marked: TypeAlias = list[tuple[str, dict[str, Any]]]
+"""What has a cache breakpoint, each with its path."""
 
 MARKED = ("tools", "system", "messages")
 """Where cache breakpoints may be, in prompt order."""
@@ -31,33 +34,49 @@ def settle_cache_marks(
         if field in body:
             # Opaque blocks belong to the caller: copy them before a change.
             body[field] = deepcopy(body[field])
-    marked: list[tuple[str, dict[str, Any]]] = []
-    for path, holder in marks_of(body):
+    marked = without_deferred(marks_of(body), changes)
+    automatic = [("cache_control", body)] if body.get("cache_control") else []  # on the last block
+    kept = without_excess(marked, MAX_CACHE_MARKS - len(automatic), changes)
+    settle_lifetimes([*kept, *automatic], changes)
+
+
+def without_deferred(marked: Marked, changes: list[Change]) -> Marked:
+    """Remove the breakpoints of deferred tools; return the others."""
+    kept: Marked = []
+    for path, holder in marked:
         if is_deferred(holder):
             del holder["cache_control"]
             changes.append(Change("loss.cache_mark", path, "a deferred tool is not cached"))
         else:
-            marked.append((path, holder))
-    allowed = MAX_CACHE_MARKS - (1 if body.get("cache_control") else 0)
-    if len(marked) > allowed:
-        stable = [
-            max(index for index, (path, _) in enumerate(marked) if path.startswith(field))
-            for field in ("tools", "system")
-            if any(path.startswith(field) for path, _ in marked)
-        ]
-        others = [index for index in range(len(marked)) if index not in stable]
-        kept = {*stable, *others[len(others) - max(allowed - len(stable), 0) :]}
-        for index, (path, holder) in enumerate(marked):
-            if index not in kept:
-                del holder["cache_control"]
-                changes.append(Change("loss.cache_mark", path, "at most 4 cache marks"))
-        marked = [entry for index, entry in enumerate(marked) if index in kept]
-    if body.get("cache_control"):
-        marked.append(("cache_control", body))  # the automatic one, which is on the last block
+            kept.append((path, holder))
+    return kept
+
+
+def without_excess(marked: Marked, allowed: int, changes: list[Change]) -> Marked:
+    """Remove breakpoints beyond a number: all but the last tool's, the last system text's and the
+    newest ones; return the others.
+    """
+    if len(marked) <= allowed:
+        return marked
+    places = range(len(marked))
+    stable: set[int] = set()
+    for field in ("tools", "system"):
+        stable.update([place for place in places if marked[place][0].startswith(field)][-1:])
+    others = [place for place in places if place not in stable]
+    kept = stable.union(others[len(others) - max(allowed - len(stable), 0) :])
+    for place in others:
+        if place not in kept:
+            path, holder = marked[place]
+            del holder["cache_control"]
+            changes.append(Change("loss.cache_mark", path, "at most 4 cache marks"))
+    return [marked[place] for place in sorted(kept)]
+
+
+def settle_lifetimes(marked: Marked, changes: list[Change]) -> None:
+    """Shorten breakpoints of an hour that follow one of five minutes."""
     short_lived = False
     for path, holder in marked:
-        mark = holder["cache_control"]
-        if mark.get("ttl") != "1h":
+        if holder["cache_control"].get("ttl") != "1h":
             short_lived = True
         elif short_lived:
             holder["cache_control"] = {"type": "ephemeral"}
@@ -69,14 +88,14 @@ def may_hold_mark(block: dict[str, Any]) -> bool:
     return "cache_control" in block or isinstance(block.get("content"), (list, tuple))
 
 
-def marks_of(body: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+def marks_of(body: dict[str, Any]) -> Marked:
     """Return everything that has a cache breakpoint, with its path."""
     return [found for field in MARKED for found in marked_in(body.get(field), field)]
 
 
-def marked_in(value: Any, path: str) -> list[tuple[str, dict[str, Any]]]:
+def marked_in(value: Any, path: str) -> Marked:
     """Return the tools or blocks that have a cache breakpoint, in prompt order."""
-    found: list[tuple[str, dict[str, Any]]] = []
+    found: Marked = []
     for index, item in objects_in(value):
         place = f"{path}[{index}]"
         found.extend(marked_in(item.get("content"), f"{place}.content"))
