@@ -140,16 +140,23 @@ def sampling(payload: Object, model: Model) -> Iterator[Problem]:
     level: Level = "error" if model.matched == "exact" else "warning"
     if model.sampling:
         yield from sampling_while_thinking(payload)
-        both = all(payload.get(field) is not None for field in ("temperature", "top_p"))
-        if both and not model.temperature_with_top_p:
-            field = "temperature" if payload["temperature"] == 1 != payload["top_p"] else "top_p"
-            reason = f"{model.id} takes either temperature or top_p"
-            yield Problem("A-sampling", field, reason, level)
+        if not model.temperature_with_top_p:
+            yield from temperature_beside_top_p(payload, model, level)
         return
     for field, default in SAMPLING.items():
         if payload.get(field) not in (None, default):
             reason = f"{model.id} takes no sampling settings"
             yield Problem("A-sampling", field, reason, level)
+
+
+def temperature_beside_top_p(payload: Object, model: Model, level: Level) -> Iterator[Problem]:
+    """Of the two only one may be set; the one with its default can be left out."""
+    temperature, top_p = payload.get("temperature"), payload.get("top_p")
+    if temperature is None or top_p is None:
+        return
+    is_usual = temperature == SAMPLING["temperature"] and top_p != SAMPLING["top_p"]
+    reason = f"{model.id} takes either temperature or top_p"
+    yield Problem("A-sampling", "temperature" if is_usual else "top_p", reason, level)
 
 
 def sampling_while_thinking(payload: Object) -> Iterator[Problem]:

@@ -212,16 +212,7 @@ def contents(turns: list[Turn], payload: dict[str, Any], model: Model) -> Iterat
             elif kind in SOURCES:
                 yield from blank_inside(block.path, block.fields)
             elif kind == "tool_result":
-                content = block.fields.get("content")
-                if content and is_blank(content):
-                    yield Problem("A-empty-text", f"{block.path}.content", BLANK)
-                for place, inner in objects_in(content):
-                    path = f"{block.path}.content[{place}]"
-                    yield from blank_text(path, inner)
-                    yield from blank_inside(path, inner)
-                if block.fields.get("is_error") is True and not content:
-                    reason = "an error needs text"
-                    yield Problem("A-error-empty", f"{block.path}.content", reason)
+                yield from blank_result(f"{block.path}.content", block.fields)
         last = len(payload["messages"]) - 1 if turn.role == "assistant" else None
         for index in turn.bare:
             if index != last:
@@ -232,6 +223,18 @@ def contents(turns: list[Turn], payload: dict[str, Any], model: Model) -> Iterat
         yield Problem("A-empty-text", "system", BLANK)
     for place, block in objects_in(system):
         yield from blank_text(f"system[{place}]", block)
+
+
+def blank_result(path: str, fields: Object) -> Iterator[Problem]:
+    """No empty texts in a result; an error has some content."""
+    content = fields.get("content")
+    if content and is_blank(content):
+        yield Problem("A-empty-text", path, BLANK)
+    for place, inner in objects_in(content):
+        yield from blank_text(f"{path}[{place}]", inner)
+        yield from blank_inside(f"{path}[{place}]", inner)
+    if fields.get("is_error") is True and not content:
+        yield Problem("A-error-empty", path, "an error needs text")
 
 
 def ends(turns: list[Turn], payload: dict[str, Any], model: Model) -> Iterator[Problem]:
