@@ -130,9 +130,10 @@ class Intake(Struct, frozen=True, kw_only=True):
         messages = inspection.watch(one.messages, fork_at or 0)
         if self.me is not None:
             messages = self.seen(messages, outcome)
-        if one.has_ids and importing.connection is not None:
-            how = (one.id, messages, one.report)
-            messages = updated(importing.connection, importing.tenant, *how, latest=self.latest)
+        connection, tenant = importing.connection, importing.tenant
+        if one.has_ids and connection is not None:
+            latest = self.latest
+            messages = updated(connection, tenant, one.id, messages, one.report, latest=latest)
         try:
             for _ in importing.add(info, messages):
                 empty = False

@@ -28,7 +28,6 @@ ORIGINS = """
 SELECT seq, origin FROM marks WHERE conversation = ? AND visibility = 'erased'"""
 GONE = "SELECT seq FROM marks WHERE conversation = ? AND visibility IN ('deleted', 'erased')"
 
-
 LATER = "it follows the end of the file and stays: --latest deletes it"
 
 
@@ -59,41 +58,67 @@ def updated(
     if head is None:
         yield from messages
         return
-    stored = known_messages(connection, head)
-    places: dict[str, deque[int]] = {}
-    for number, one in enumerate(stored):
-        if one.origin is not None:  # an export may have a message twice
-            places.setdefault(one.origin, deque()).append(number)
-    gone = {seq for (seq,) in connection.rows(GONE, head.number)}
+    update = Update(connection, tenant, id, head, report)
+    yield from update.applied(messages)
+    if latest:
+        yield from update.delete_until(len(update.stored))
+    else:
+        update.name_later()
 
-    def delete(missing: list[Known]) -> Iterator[Message]:
-        for one in missing:
-            if one.seq not in gone:
-                turns.mark(connection, tenant, id, one.seq, {"visibility": "deleted"})
-                report.change("update.deleted", f"messages[{one.seq}]", "deleted at its source")
+
+class Update:
+    """The stored messages of a conversation, passed one by one as a later export goes on."""
+
+    def __init__(
+        self, connection: Connection, tenant: str, id: str, head: conversations.Head, report: Report
+    ) -> None:
+        self.connection, self.tenant, self.id = connection, tenant, id
+        self.head, self.report = head, report
+        self.stored = known_messages(connection, head)
+        self.places: dict[str, deque[int]] = {}
+        for place, one in enumerate(self.stored):
+            if one.origin is not None:  # an export may have a message twice
+                self.places.setdefault(one.origin, deque()).append(place)
+        self.gone = {seq for (seq,) in connection.rows(GONE, head.number)}
+        self.reached = 0
+        """How many of the stored messages are passed."""
+
+    def applied(self, messages: Iterable[Message]) -> Iterator[Message]:
+        """Yield the conversation as stored, as far as the export goes, and its new messages."""
+        for message in messages:
+            place = self._place_of(message)
+            yield from self.delete_until(place)
+            self.reached = place + 1
+            known = self.stored[place] if place < len(self.stored) else None
+            if known is not None and known.origin == source_id(message):
+                number = self.head.owner(known.seq)
+                yield compared(self.connection, number, known, message, self.report)
+            else:
+                yield message
+
+    def _place_of(self, message: Message) -> int:
+        """Return the place of a message among the stored ones; those before it were deleted."""
+        known = self.places.get(source_id(message) or "")
+        place = first_ahead(known, self.reached) if known else None
+        if place is None and self.reached < len(self.stored):
+            if is_behind(message, self.stored[-1].message):
+                place = len(self.stored)  # the newest stored messages were deleted
+        return self.reached if place is None else max(place, self.reached)
+
+    def delete_until(self, place: int) -> Iterator[Message]:
+        """Mark stored messages that the source no longer has as deleted; yield each."""
+        for one in self.stored[self.reached : place]:
+            if one.seq not in self.gone:
+                turns.mark(self.connection, self.tenant, self.id, one.seq, "visibility", "deleted")
+                reason = "deleted at its source"
+                self.report.change("update.deleted", f"messages[{one.seq}]", reason)
             yield one.message
 
-    reached = 0
-    for message in messages:
-        known = places.get(source_id(message) or "")
-        place = first_ahead(known, reached) if known else None
-        if place is None and reached < len(stored) and is_behind(message, stored[-1].message):
-            place = len(stored)  # the newest stored messages were deleted
-        if place is None or place < reached:
-            place = reached
-        yield from delete(stored[reached:place])
-        reached = place + 1
-        if place < len(stored) and stored[place].origin == source_id(message):
-            yield compared(
-                connection, head.owner(stored[place].seq), stored[place], message, report
-            )
-        else:
-            yield message
-    if latest:
-        yield from delete(stored[reached:])
-    for one in stored[reached:] if not latest else ():
-        if one.seq not in gone:
-            report.change("guess.later", f"messages[{one.seq}]", LATER)
+    def name_later(self) -> None:
+        """Name the stored messages after the end of the export, which stay."""
+        for one in self.stored[self.reached :]:
+            if one.seq not in self.gone:
+                self.report.change("guess.later", f"messages[{one.seq}]", LATER)
 
 
 def first_ahead(places: deque[int], reached: int) -> int:

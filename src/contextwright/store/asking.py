@@ -61,7 +61,7 @@ class StoredTranscript:
 
         def work(connection: Connection) -> None:
             for seq in seqs:
-                turns.mark(connection, tenant, id, seq, {"visibility": "hidden"})
+                turns.mark(connection, tenant, id, seq, "visibility", "hidden")
 
         await self.call(self.state.engine.write, work, id)
 

@@ -79,18 +79,18 @@ class Corrections:
 
     def pin(self, seq: int) -> None:
         """Keep a message in every window."""
-        self._mark(seq, {"pinned": 1})
+        self._mark(seq, "pinned", 1)
 
     def unpin(self, seq: int) -> None:
         """Allow windows to drop a message again."""
-        self._mark(seq, {"pinned": 0})
+        self._mark(seq, "pinned", 0)
 
     def _mark_visibility(self, seq: int, visibility: Visibility) -> bool:
-        return self._mark(seq, {"visibility": visibility})
+        return self._mark(seq, "visibility", visibility)
 
-    def _mark(self, seq: int, change: dict[str, Value]) -> bool:
+    def _mark(self, seq: int, column: turns.Mark, value: Value) -> bool:
         require_number(seq)
         tenant, id = self.state.tenant, self.id
         return self.state.engine.write(
-            lambda connection: turns.mark(connection, tenant, id, seq, change), id
+            lambda connection: turns.mark(connection, tenant, id, seq, column, value), id
         )

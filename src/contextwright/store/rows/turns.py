@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Sequence
+from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
@@ -25,6 +26,7 @@ from contextwright.store.rows.validation import decode_message
 
 __all__ = [
     "EncodedTurn",
+    "Mark",
     "add",
     "append",
     "append_all",
@@ -45,6 +47,9 @@ INSERT INTO marks (conversation, seq, visibility, pinned, origin) VALUES (?, ?, 
 TURN = "INSERT INTO turns (conversation, first, count, key, stored) VALUES (?, ?, ?, ?, ?)"
 GROW = "UPDATE heads SET last = ?, length = ? WHERE conversation = ?"
 NAMED = "SELECT first, count FROM turns WHERE conversation = ? AND key = ?"
+
+
+Mark: TypeAlias = Literal["visibility", "pinned"]
 
 
 class EncodedTurn(Struct, frozen=True):
@@ -163,7 +168,9 @@ def is_same(stored: Message, message: Message) -> bool:
     return stored == message or stored.visibility == "erased" or "edited" in stored.meta
 
 
-def mark(connection: Connection, tenant: str, id: str, seq: int, change: dict[str, Value]) -> bool:
+def mark(
+    connection: Connection, tenant: str, id: str, seq: int, column: Mark, value: Value
+) -> bool:
     """Hide, show, delete, pin or unpin a message; the message itself never changes.
 
     Returns whether it was marked otherwise before.
@@ -175,7 +182,6 @@ def mark(connection: Connection, tenant: str, id: str, seq: int, change: dict[st
         raise conversations.unknown(id)
     if not 1 <= seq <= last:
         raise NotFound(f"there is no message {seq} in {shown(id)}")
-    ((column, value),) = change.items()  # the column's name is ours
     sql = (
         f"INSERT INTO marks (conversation, seq, {column}) VALUES (?, ?, ?) "
         f"ON CONFLICT (conversation, seq) DO UPDATE SET {column} = excluded.{column}"
