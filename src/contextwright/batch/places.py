@@ -18,6 +18,7 @@ from msgspec import Struct
 from contextwright.batch.arrow import ArrowException, fs
 from contextwright.errors import ContextwrightError, UsageError, require, shown
 from contextwright.text.fields import Checked
+from contextwright.text.utf8 import is_utf8
 
 __all__ = ["FoundFile", "Place", "PlaceError", "find_files"]
 
@@ -240,15 +241,6 @@ def place_at(name: str, path: str) -> Place:
     return Place(f"{scheme}://{path}{'?' if '?' in rest else ''}{rest.partition('?')[2]}")
 
 
-def is_utf8(name: str) -> bool:
-    """Whether a name can be spelt in UTF-8, as Arrow spells them all."""
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 def is_url(name: str) -> bool:
     """Whether a name is a URL."""
     return URL.match(name) is not None
@@ -261,7 +253,7 @@ def located(name: str) -> tuple[Any, str]:
         UsageError: it is not the name of a place, or it holds a key.
     """
     url = URL.match(name)
-    if not name or "\0" in name or not is_utf8(name):
+    if not name or "\0" in name or not is_utf8(name):  # as Arrow spells them all
         raise UsageError(f"{shown(name)} is not a place")
     if url is None:
         return fs.LocalFileSystem(), os.path.abspath(name)

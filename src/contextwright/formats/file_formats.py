@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from contextwright.errors import shown
 from contextwright.formats.base import Options
+from contextwright.formats.reader import Reader
 from contextwright.formats.rules import Draft, Rule, apply_rules
 from contextwright.formats.target import Spelling, Target, Traits, respelled
 from contextwright.messages.changes import Change
@@ -16,7 +18,15 @@ from contextwright.messages.times import read_iso, read_time
 from contextwright.models import Model
 from contextwright.text.json import json_text
 
-__all__ = ["ANY_NAME", "Times", "drafted", "iso_time", "json_text", "no_media", "unsaid"]
+__all__ = [
+    "ANY_NAME",
+    "Times",
+    "drafted",
+    "iso_time",
+    "no_media",
+    "unsaid",
+    "words_of",
+]
 
 ANY_NAME = Spelling(allowed=r"\s\S")
 """Tool names in a file: anything but an empty string."""
@@ -111,6 +121,17 @@ def unsaid(conversation: Conversation, format: str, envelope: Iterable[str]) -> 
         if field not in Settings.__struct_fields__
     )
     return changes
+
+
+def words_of(value: Any, path: str, reader: Reader) -> str:
+    """Return a string, nothing for null, and any other value as JSON text."""
+    if isinstance(value, str):
+        return value
+    if value is None:
+        reader.repair("repair.content", path, "is missing; read as empty")
+        return ""
+    reader.repair("repair.content", path, f"{shown(value)} is read as text")
+    return json_text(value)
 
 
 class Times:

@@ -11,6 +11,7 @@ from typing import Any
 from contextwright.messages.message import Message
 from contextwright.messages.parts import Opaque, Part, Text, Thinking, ToolCall, ToolResult
 from contextwright.text.json import encode_json, json_text
+from contextwright.text.utf8 import utf8_length
 
 __all__ = ["BYTES_PER_TOKEN", "ends_of", "length_of"]
 
@@ -53,15 +54,15 @@ def part_length(part: Part) -> int:
     if type(part) is ToolResult:
         content = part.content
         if isinstance(content, str):
-            return bytes_of(content)
+            return utf8_length(content)
         if isinstance(content, tuple):
             return sum(map(part_length, content))
-        return json_length(content) if type(content) is dict else bytes_of(part.text)
+        return json_length(content) if type(content) is dict else utf8_length(part.text)
     if type(part) is ToolCall:
-        arguments = json_length(part.arguments) if part.raw is None else bytes_of(part.raw)
-        return bytes_of(part.name) + arguments
+        arguments = json_length(part.arguments) if part.raw is None else utf8_length(part.raw)
+        return utf8_length(part.name) + arguments
     if type(part) is Text or type(part) is Thinking:
-        return bytes_of(part.text)
+        return utf8_length(part.text)
     return json_length(part.data) if type(part) is Opaque else MEDIA
 
 
@@ -70,9 +71,4 @@ def json_length(value: dict[str, Any]) -> int:
     try:
         return len(encode_json(value))
     except UnicodeEncodeError:  # lone surrogates
-        return bytes_of(json_text(value))
-
-
-def bytes_of(text: str) -> int:
-    """Return the bytes of a text in UTF-8; lone surrogates count like other characters."""
-    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+        return utf8_length(json_text(value))

@@ -11,6 +11,7 @@ from functools import cache, lru_cache
 from typing import TypeAlias
 
 from contextwright.errors import UsageError, shown
+from contextwright.text.utf8 import utf8_length
 from contextwright.tokens import byte_pairs
 from contextwright.tokens.byte_pairs import BytePairs
 
@@ -143,11 +144,6 @@ def forge_table(text: str) -> int:
     """Return the same, with 10 for the role of a tool result, as Forge's table of roles has it."""
     result = utf8_length(text) // 4 + 10 if text.startswith("Tool: ") else 0
     return max(forge(text), result)
-
-
-def utf8_length(text: str) -> int:
-    """Return the length in UTF-8: Forge is written in Go, which measures strings in bytes."""
-    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
 def chars4(text: str) -> int:

@@ -21,8 +21,12 @@ def test_writers_share_transactions() -> None:
             entry.do(None)  # pyright: ignore[reportArgumentType]
 
     writer = Writer(transact)
-    entries = [Entry("", lambda connection, number=number: number) for number in range(20)]
-    threads = [threading.Thread(target=writer.write, args=([entry],)) for entry in entries]
+    results: dict[int, int] = {}
+
+    def write(number: int) -> None:
+        results[number] = writer.write(lambda _: number, "")
+
+    threads = [threading.Thread(target=write, args=(number,)) for number in range(20)]
     threads[0].start()
     assert begun.wait(10)
     for thread in threads[1:]:
@@ -33,4 +37,4 @@ def test_writers_share_transactions() -> None:
     for thread in threads:
         thread.join()
     assert sizes == [1, 19]
-    assert [entry.outcome() for entry in entries] == list(range(20))
+    assert results == {number: number for number in range(20)}

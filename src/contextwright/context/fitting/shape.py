@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 from contextwright.messages.message import Message, Role
 from contextwright.messages.parts import Part, Text, ToolCall, ToolResult
 from contextwright.text.json import encode_json
+from contextwright.text.utf8 import is_utf8
 from contextwright.tokens.pieces.piece import Kind, Piece, compact
 
 __all__ = ["Shape", "Template", "filled", "sample_of", "shape_of", "template_of"]
@@ -73,13 +74,7 @@ def read(part: Part, role: Role) -> tuple[str, str | None, list[str]]:
 
 def is_plain(text: str) -> bool:
     """Whether a text is sent as it is: not blank, and valid Unicode."""
-    if text.isascii():
-        return bool(text) and not text.isspace()
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return not text.isspace()
+    return bool(text) and not text.isspace() and (text.isascii() or is_utf8(text))
 
 
 def json_of(value: dict[str, Any]) -> str:

@@ -24,7 +24,7 @@ from contextwright.formats.aya.check import (
 )
 from contextwright.formats.aya.write import render
 from contextwright.formats.base import Format
-from contextwright.formats.file_formats import iso_time
+from contextwright.formats.file_formats import iso_time, words_of
 from contextwright.formats.reader import Reader, misshapen
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.make import as_result
@@ -148,17 +148,6 @@ def time_of(entry: dict[str, Any], path: str, reader: Reader) -> str | None:
         reason = f"{shown(value)} is read as {time}"
         reader.repair("repair.timestamp", f"{path}.timestamp", reason)
     return time
-
-
-def words_of(value: Any, path: str, reader: Reader) -> str:
-    """Return a string, nothing for null, and any other value as JSON text."""
-    if isinstance(value, str):
-        return value
-    if value is None:
-        reader.repair("repair.content", path, "is missing; read as empty")
-        return ""
-    reader.repair("repair.content", path, f"{shown(value)} is read as text")
-    return json_text(value)
 
 
 def system_part(content: str | dict[str, Any], path: str, reader: Reader) -> Part:

@@ -13,7 +13,15 @@ from typing import Any, Literal, cast
 
 from contextwright.errors import Problem, require, shown
 from contextwright.formats.base import Format, Options, Rendered, keep_extra, without
-from contextwright.formats.file_formats import ANY_NAME, Times, drafted, iso_time, no_media, unsaid
+from contextwright.formats.file_formats import (
+    ANY_NAME,
+    Times,
+    drafted,
+    iso_time,
+    no_media,
+    unsaid,
+    words_of,
+)
 from contextwright.formats.port42.agents import Agents
 from contextwright.formats.reader import Reader, misshapen, plain
 from contextwright.formats.rules import (
@@ -33,7 +41,6 @@ from contextwright.messages.conversation import Conversation, as_conversation, r
 from contextwright.messages.message import Message
 from contextwright.messages.parts import Part, Text, ToolCall, ToolResult
 from contextwright.models import Model
-from contextwright.text.json import json_text
 from contextwright.wire.shapes import json_problems
 
 __all__ = ["FORMAT", "agent_of", "instructed"]
@@ -101,16 +108,6 @@ def message_of(message: dict[str, Any], path: str, reader: Reader) -> Message:
         sent_at=time_of(message, path, reader),
         extra=keep_extra(NAME, rest),
     )
-
-
-def words_of(content: Any, path: str, reader: Reader) -> str:
-    if isinstance(content, str):
-        return content
-    if content is None:
-        reader.repair("repair.content", path, "is missing; read as empty")
-        return ""
-    reader.repair("repair.content", path, f"{shown(content)} is read as text")
-    return json_text(content)
 
 
 def time_of(message: dict[str, Any], path: str, reader: Reader) -> str | None:

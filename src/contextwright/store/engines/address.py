@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from contextwright.errors import UsageError, shown
+from contextwright.text.utf8 import is_utf8
 
 __all__ = ["file_of", "is_server", "server_url", "shown_address"]
 
@@ -31,15 +32,6 @@ def server_url(address: str) -> str:
 def shown_address(address: str) -> str:
     """Return an address as errors quote it, without a password."""
     return shown(PASSWORD.sub(r"\1…", LOGIN.sub(r"\1…@", address)))
-
-
-def is_utf8(text: str) -> bool:
-    """Whether a text has no lone surrogate, as file names that are not UTF-8 have."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def file_of(address: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from contextwright.errors import ContextwrightError, StoreBusy, StoreError, StoreLost
-from contextwright.store.engines.base import Connection, Work
+from contextwright.store.engines.base import Connection, Outcomes, Result, Work
 
 __all__ = ["Entry", "Writer"]
 
@@ -33,12 +33,6 @@ class Entry:
         except ContextwrightError as error:
             self.error = error
 
-    def outcome(self) -> Any:
-        """Return the result of the work, or its error."""
-        if self.error is not None:
-            raise self.error
-        return self.result
-
 
 class Writer:
     """One transaction at a time; work that arrives meanwhile shares the next.
@@ -52,7 +46,21 @@ class Writer:
         self._waiting: deque[Entry] = deque()
         self._lock = threading.Lock()
 
-    def write(self, entries: Sequence[Entry]) -> None:
+    def write(self, work: Work[Result], order: str) -> Result:
+        """Do work, and return its result when it is durable."""
+        entry = Entry(order, work)
+        self._ensure([entry])
+        if entry.error is not None:
+            raise entry.error
+        return entry.result
+
+    def write_each(self, works: Sequence[tuple[str, Work[Result]]]) -> Outcomes[Result]:
+        """Do several works in one transaction; what fails, fails alone."""
+        entries = [Entry(order, work) for order, work in works]
+        self._ensure(entries)
+        return [entry.result if entry.error is None else entry.error for entry in entries]
+
+    def _ensure(self, entries: Sequence[Entry]) -> None:
         """Ensure that these entries are done, by this thread or another."""
         self._waiting.extend(entries)
         with self._lock:

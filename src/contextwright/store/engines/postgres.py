@@ -216,15 +216,11 @@ class PostgresEngine:
 
     def write(self, work: Work[Result], order: str = "") -> Result:
         """Do work in a transaction that it may share, and come back when it is durable."""
-        entry = Entry(order, work)
-        self._writer.write([entry])
-        return entry.outcome()
+        return self._writer.write(work, order)
 
     def write_each(self, works: Sequence[tuple[str, Work[Result]]]) -> Outcomes[Result]:
         """Do several works in one transaction; what fails, fails alone."""
-        entries = [Entry(order, work) for order, work in works]
-        self._writer.write(entries)
-        return [entry.result if entry.error is None else entry.error for entry in entries]
+        return self._writer.write_each(works)
 
     def write_alone(self, work: Work[Result]) -> Result:
         """Do work that cannot be done twice, in a transaction of its own."""

@@ -103,15 +103,11 @@ class SqliteEngine:
 
     def write(self, work: Work[Result], order: str = "") -> Result:
         """Run work in a transaction that it may share, and return when it is durable."""
-        entry = Entry(order, work)
-        self._writer.write([entry])
-        return entry.outcome()
+        return self._writer.write(work, order)
 
     def write_each(self, works: Sequence[tuple[str, Work[Result]]]) -> Outcomes[Result]:
         """Run several works in one transaction; each fails alone."""
-        entries = [Entry(order, work) for order, work in works]
-        self._writer.write(entries)
-        return [entry.result if entry.error is None else entry.error for entry in entries]
+        return self._writer.write_each(works)
 
     def write_alone(self, work: Work[Result]) -> Result:
         """Run work that cannot be repeated, in its own transaction."""
