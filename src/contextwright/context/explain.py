@@ -139,4 +139,9 @@ def bar(part: int, whole: int) -> str:
 def money(dollars: float, least: float | None = None) -> str:
     """Format dollars with the digits that small sums need; `least` is the smallest of a column."""
     size = dollars if least is None else least
-    return f"${dollars:,.{2 if size >= 10 else 4 if size >= 0.01 else 6}f}"
+    digits = 6
+    if size >= 10:
+        digits = 2
+    elif size >= 0.01:
+        digits = 4
+    return f"${dollars:,.{digits}f}"

@@ -141,6 +141,8 @@ def read(
 def recipe_of(written: RecipeFile, sections: Sequence[str | Section], name: str) -> Recipe:
     """Return a recipe as it was written, with its sections."""
     note = written.note
+    if isinstance(note, bool):
+        note = OmissionNote() if note else None
     return Recipe(
         name=name,
         title=written.title,
@@ -150,7 +152,7 @@ def recipe_of(written: RecipeFile, sections: Sequence[str | Section], name: str)
         budget=written.budget,
         answer=written.answer,
         unseen=written.unseen,
-        note=(OmissionNote() if note else None) if isinstance(note, bool) else note,
+        note=note,
         summary=summary_of(written.summary),
         placement=written.placement,
         oversize=written.oversize,

@@ -247,25 +247,28 @@ def told_by_messages(
     `claude`: fields beside them are Anthropic's. `plain`: the format if all is plain text, because
     gateways with OpenAI's API take some of Anthropic's settings too.
     """
-    openai, forge, ours = False, False, False
+    found = {"anthropic"} if claude else set[str]()
+    ours = False
     for message in list(messages)[:LOOKED_AT]:
         if not is_object(message) or not isinstance(message.get("role"), str):
             return None
         if "parts" in message:
             ours = True
         blocks = {str(block.get("type")) for block in blocks_of(message.get("content"))}
-        claude = claude or not blocks.isdisjoint(CLAUDE_BLOCKS)
-        openai = openai or not blocks.isdisjoint(OPENAI_BLOCKS)
+        if not blocks.isdisjoint(CLAUDE_BLOCKS):
+            found.add("anthropic")
+        if not blocks.isdisjoint(OPENAI_BLOCKS):
+            found.add("openai-chat")
         if is_forge_result(message):
-            forge = True
-        else:
-            openai = openai or message["role"] in OPENAI_ROLES or "tool_calls" in message
+            found.add("forge")
+        elif message["role"] in OPENAI_ROLES or "tool_calls" in message:
+            found.add("openai-chat")
     if ours:
         typed = all("type" in part for one in messages for part in blocks_of(one.get("parts")))
         return "contextwright" if typed else None
-    if claude + openai + forge > 1:
+    if len(found) > 1:
         return None
-    return "anthropic" if claude else "forge" if forge else "openai-chat" if openai else plain
+    return found.pop() if found else plain
 
 
 def is_claude_tool(tool: dict[str, Any]) -> bool:

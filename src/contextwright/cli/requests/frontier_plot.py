@@ -54,9 +54,10 @@ def axis(dearest: float, *, priced: bool) -> Iterator[str]:
 def point(one: Trial, dearest: float, is_best: bool, recommended: bool) -> Iterator[str]:
     """Yield the mark and the name of a window."""
     x, y = x_of(one), y_of(one, dearest)
-    colour = UNCACHED if recommended else CACHED if is_best else FAINT
-    weight = ' font-weight="bold"' if recommended else ""
-    yield f'<circle cx="{x}" cy="{y}" r="{7 if recommended else 4}" fill="{colour}"/>'
+    colour, radius, weight = CACHED if is_best else FAINT, 4, ""
+    if recommended:
+        colour, radius, weight = UNCACHED, 7, ' font-weight="bold"'
+    yield f'<circle cx="{x}" cy="{y}" r="{radius}" fill="{colour}"/>'
     yield f'<text x="{x + 10}" y="{y + 4}"{weight}>{words(one.candidate.name)}</text>'
 
 

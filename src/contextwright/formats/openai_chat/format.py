@@ -73,16 +73,17 @@ def accepts_anything(holder: Part | Message, role: Role, model: Model) -> bool:
 def traits_of(dialect: Dialect, *, same_format: bool, mid_system: bool) -> Traits:
     """Return what a host's messages can carry. What came from this format may be sent again."""
     lenient = same_format and not dialect.closed
-    strict = not same_format and dialect.closed
+    ids = NINE_LETTERS if dialect.nine_letter_ids else SHORT
+    media = supports_unspoken if dialect.closed and not same_format else supports_media
     return Traits(
         format=NAME,
-        ids=ANYTHING if lenient else NINE_LETTERS if dialect.nine_letter_ids else SHORT,
+        ids=ANYTHING if lenient else ids,
         tool_names=ANYTHING if lenient else Spelling(longest=64),
         system="anywhere" if mid_system or same_format else "top",
         names=lenient or dialect.names,
         result_media=lenient,
         media_roles=("user", "assistant") if lenient else ("user",),
-        supports_media=has_source if lenient else supports_unspoken if strict else supports_media,
+        supports_media=has_source if lenient else media,
         supports_thinking=supports_thinking,
         accepts_extra=accepts_extra if dialect.closed else accepts_anything,
     )

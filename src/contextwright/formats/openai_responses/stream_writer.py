@@ -167,8 +167,9 @@ class ResponsesWriter(StreamWriter):
         held = part.extra.get(NAME, {})
         if not self.part_open:
             id = held.get("id")
-            known = id if isinstance(id, str) else self.slot if held.get("continued") else ""
-            self.begin_text(TextDelta(index, "", "refusal" in held, slot_of(NAME, known)))
+            if not isinstance(id, str):
+                id = self.slot if held.get("continued") else ""
+            self.begin_text(TextDelta(index, "", "refusal" in held, slot_of(NAME, id)))
         wire = content_part(Text("".join(self.texts), part.extra))
         item = self.item or {}
         if wire["type"] == "refusal":

@@ -165,15 +165,17 @@ def respelled_item(item: dict[str, Any], names: Mapping[str, str]) -> dict[str, 
     """Return an item with the tools it adds under the names that the request sends."""
     if item.get("type") not in (ADDED, "namespace"):
         return item
-    tools = [
-        respelled_item(tool, names)
-        if tool.get("type") == "namespace"
-        else {**tool, "name": names[tool["name"]]}
-        if tool.get("name") in names
-        else tool
-        for _, tool in objects_in(item.get("tools"))
-    ]
+    tools = [respelled_tool(tool, names) for _, tool in objects_in(item.get("tools"))]
     return {**item, "tools": tools}
+
+
+def respelled_tool(tool: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """Return a tool, or a namespace of tools, under the names that the request sends."""
+    if tool.get("type") == "namespace":
+        return respelled_item(tool, names)
+    if tool.get("name") not in names:
+        return tool
+    return {**tool, "name": names[tool["name"]]}
 
 
 def add_tool(wire: list[dict[str, Any]], tool: Tool, definition: dict[str, Any]) -> None:

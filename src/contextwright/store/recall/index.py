@@ -49,7 +49,8 @@ class Index:
         """
         if self.engine.is_read_only:
             return IndexResult()  # a search reads what the index lacks
-        allowed = 0 if again else terms.FEW if few is None else few
+        allowed = terms.FEW if few is None else few
+        allowed = 0 if again else allowed
         indexing = Indexing(self.engine, tenant, conversation, allowed, self.results)
         embedder = None if words_only else self.embedder
         if again:

@@ -338,8 +338,11 @@ def is_name(name: str) -> bool:
 def name_problems(name: Any, code: str, path: str, level: Level) -> Iterator[Problem]:
     """Check a tool name, in a definition or a call; `level` is that of a name OpenAI refuses."""
     if isinstance(name, str) and not is_name(name):
-        told = "error" if not name else "warning" if NAME(name) else level
-        yield Problem(code, path, "1 to 64 of letters, digits, _ and -", told)
+        if NAME(name):  # only longer than usual
+            level = "warning"
+        elif not name:
+            level = "error"
+        yield Problem(code, path, "1 to 64 of letters, digits, _ and -", level)
 
 
 STRICT = "strict needs every property required and additionalProperties: false"
