@@ -79,10 +79,9 @@ def build(
     else:
         known = RECENT.take(conversation, name, facts, recipe)
     given, read = cast("Messages", conversation), ()
-    if known is None and not isinstance(conversation, PricedHistory):
-        if not is_messages(conversation):
-            given = as_given(conversation)
-            read = () if given is conversation else given.changes
+    if known is None and not (isinstance(conversation, PricedHistory) or is_messages(conversation)):
+        given = as_given(conversation)
+        read = () if given is conversation else given.changes
     input = SectionInput(now, memories=memories)
     with nullcontext() if isinstance(given, PricedHistory) else naming_faults(given):
         planned = plan(recipe, given, known, facts, name, offered, input, summaries)

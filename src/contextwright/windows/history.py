@@ -249,10 +249,12 @@ class View:
         left = max(most, 1)
         if sum(media_in(self.log[index]) for index in pictured if index in self.always) >= left:
             # Others have one all the same.
-            other = next((i for i in reversed(self.log.pictured) if i not in self._exempt), None)
-            if self.log.start and (other is None or other < self.log.start):
+            others = (index for index in reversed(self.log.pictured) if index not in self._exempt)
+            other = next(others, -1)
+            if self.log.start and other < self.log.start:
                 raise Unloaded(self.log.start - 1)
-            left -= other is not None and other >= self.lines.media
+            if other >= self.lines.media:
+                left -= 1
         for index in pictured:
             count = media_in(self.log[index])
             if count > left:
@@ -281,8 +283,9 @@ class View:
     def required(self) -> set[int]:
         """Messages that must stay now: `always`, the newest question and an open exchange."""
         found = set(self.always)
-        for index in {self.question, self.asked, self.last, self._end()} - {None}:
-            found.update(self.log.exchanges.members(index or 0))
+        for index in {self.question, self.asked, self.last, self._end()}:
+            if index is not None:
+                found.update(self.log.exchanges.members(index))
         return found
 
     @cached_property

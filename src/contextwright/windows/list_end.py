@@ -24,13 +24,15 @@ def load_end(messages: Sequence[Message], newest: int) -> Log:
     if start <= 0:
         return Log(messages)
     require_roles(messages)
-    task = task_of(messages, min(newest, FRONT))
-    if task is None:
+    front = front_of(messages, min(newest, FRONT))
+    if front is None:
         return Log(messages)
     log = Log()
     log.hide(hidden_in(messages))
     log.erased.update(index for index in log.hidden if messages[index].visibility == "erased")
-    apart = {*staying_in(messages), *newest_questions(messages, start), *task}
+    apart = {*staying_in(messages), *newest_questions(messages, start)}
+    if front.task is not None:
+        apart.add(front.task)
     for index in sorted(index for index in apart - log.silent if index < start):
         if any(type(part) in (ToolCall, ToolResult) for part in messages[index].parts):
             return load_end(messages, len(messages) - index)
@@ -39,7 +41,7 @@ def load_end(messages: Sequence[Message], newest: int) -> Log:
     log.start = start
     log.exchanges.is_partial = True
     log.extend(messages[start:])
-    log.task = next(iter(task), None)
+    log.task = front.task
     return log
 
 
@@ -52,9 +54,9 @@ def hidden_in(messages: Sequence[Message]) -> list[int]:
 
 def staying_in(messages: Sequence[Message]) -> list[int]:
     """Return the indexes of system and pinned messages."""
-    if "system" not in {message.role for message in messages}:
-        if {message.pinned for message in messages} <= {False}:
-            return []
+    roles, pins = {one.role for one in messages}, {one.pinned for one in messages}
+    if "system" not in roles and pins == {False}:  # most lists, which this tells sooner
+        return []
     return [index for index, one in enumerate(messages) if one.pinned or one.role == "system"]
 
 
@@ -72,16 +74,14 @@ def newest_questions(messages: Sequence[Message], stop: int) -> Iterator[int]:
             has_question = True
 
 
-def task_of(messages: Sequence[Message], count: int) -> set[int] | None:
-    """Return the index of an agent's task, if there is one; None if only all messages can tell.
+def front_of(messages: Sequence[Message], count: int) -> Log | None:
+    """Return a log of as many first messages as tell an agent's task, or that there is none.
 
-    It is looked for among the first `count` messages, then among four times as many each time.
+    Begins with `count` of them, and takes four times as many each time; None if it takes them all.
     """
     while count < len(messages):
-        log = Log(messages[:count])
-        if log.task is not None:
-            return {log.task}
-        if len(log.plain) > 1:
-            return set()
+        front = Log(messages[:count])
+        if front.task is not None or len(front.plain) > 1:
+            return front
         count *= 4
     return None

@@ -70,7 +70,7 @@ class Log:
 
     @property
     def loaded(self) -> Sequence[Message]:
-        """Return all loaded messages, in order."""
+        """All loaded messages, in order."""
         return [*self._apart.values(), *self.messages] if self._apart else self.messages
 
     def media_before(self, place: int) -> int:

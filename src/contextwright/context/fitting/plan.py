@@ -151,9 +151,10 @@ def priced(
         messages = given
     if known is None:
         known = PricedHistory((), meter_of(format, model), recipe)
-    history = known
-    history.read(messages, recipe.window)
-    if history.log.hidden and (told := without_quotes(messages)) is not messages:
-        history = PricedHistory((), meter_of(format, model), recipe)
-        history.read(told, recipe.window)
+    known.read(messages, recipe.window)
+    sent = without_quotes(messages) if known.log.hidden else messages
+    if sent is messages:
+        return known, frame
+    history = PricedHistory((), meter_of(format, model), recipe)
+    history.read(sent, recipe.window)
     return history, frame
