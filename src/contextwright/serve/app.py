@@ -6,7 +6,7 @@ import asyncio
 import os
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec.structs import replace
@@ -17,7 +17,6 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute
 from starlette.routing import Route as Path
 
-from contextwright.context.recipe import Recipe
 from contextwright.context.recipe_files import find as find_recipe
 from contextwright.errors import ContextwrightError, ProviderError
 from contextwright.formats.replies.events import Event, ReplyError
@@ -64,7 +63,7 @@ from contextwright.serve.http.api import ApiLimits, ApiRoute, note
 from contextwright.serve.http.stream import while_connected
 from contextwright.serve.inspector import page_routes
 from contextwright.serve.models import known_models, model_routes
-from contextwright.serve.reading import Readings, with_whole_answers
+from contextwright.serve.reading import Reading, Readings
 from contextwright.serve.recording.passage import Passage
 from contextwright.serve.recording.recorder import Recorder, record_of
 from contextwright.serve.recording.spans import RequestSpans
@@ -184,7 +183,7 @@ class Gateway:
         self.client = HttpClient(decompress=False, read_timeout=UPSTREAM_SECONDS)
         self.readings = Readings()
         self.providers: dict[tuple[Route, str], AnyProvider] = {}
-        self.recipes: dict[str, Recipe] = {}
+        self.recipe = cache(find_recipe)
         self.recorder: Recorder | None = None
         if records is not None and settings.record:
             redact = settings.redact == "content"
@@ -314,24 +313,35 @@ class Gateway:
             return await relay(call, route.host(call.format), self.client, key)
         require_turns(call)
         provider = self.provider_for(route, call, key)
+        stores = provider.format == RESPONSES and route.upstream != ECHO
         line = (session_of(call) or owner, call.format, call.model)
         reading = self.readings.read(line, call.format, call.fields)
-        stores = provider.format == RESPONSES and route.upstream != ECHO
-        await self.continuations.recall(owner, reading.said)
-        said = with_whole_answers(reading.said)
-        said = self.continuations.whole(owner, said, elsewhere=stores)
+        said = await self.continuations.recalled(owner, reading.said, elsewhere=stores)
         if said is not reading.said:
             reading = replace(reading, said=said, known_trail=None)
+        return await self.translate(call, route, provider, owner, reading, passage)
+
+    async def translate(
+        self,
+        call: Call,
+        route: Route,
+        provider: AnyProvider,
+        owner: str,
+        reading: Reading,
+        passage: Passage | None,
+    ) -> Response:
+        """Return the answer of another API's upstream; keep what the client cannot send back."""
         history = History(owner, provider.format, reading)
         if passage is not None:
             passage.begin(history.next_place if history.may_be_signed else None)
         whole = await self.vault.restored(history)
-        crossing = cross(call, reading.said, whole, route, self.recipe_of(route))
+        recipe = None if route.recipe is None else self.recipe(route.recipe)
+        crossing = cross(call, reading.said, whole, route, recipe)
         if passage is not None:
             passage.translated(crossing)
 
         # What goes on from an answer that only the upstream knows is not known as a whole here.
-        continuable = is_continuable(said) and not previous_of(said)
+        continuable = is_continuable(reading.said) and not previous_of(reading.said)
         id = new_id(owner, await passage.numbered() if passage and continuable else 0)
 
         def keep(events: list[Event]) -> None:
@@ -342,13 +352,13 @@ class Gateway:
                     passage.signed = signed
             if continuable:
                 reply = as_client_reads(events, provider.format, call, id)
-                self.continuations.keep(owner, said, reply, len(call.body))
+                self.continuations.keep(owner, reading.said, reply, len(call.body))
 
-        def note(changes: Sequence[Change]) -> None:
+        def report(changes: Sequence[Change]) -> None:
             if passage is not None:
                 passage.changed(changes)
 
-        return await answer(crossing, provider, id, keep, note)
+        return await answer(crossing, provider, id, keep, report)
 
     def passage(self, call: Call, route: Route, keys: Sequence[str]) -> Passage | None:
         """Follow a request for the record; None if it is not recorded."""
@@ -382,15 +392,6 @@ class Gateway:
                 )
             self.providers[route, call.format] = known
         return known
-
-    def recipe_of(self, route: Route) -> Recipe | None:
-        """Return the recipe of a route, read once."""
-        name = route.recipe
-        if name is None:
-            return None
-        if name not in self.recipes:
-            self.recipes[name] = find_recipe(name)
-        return self.recipes[name]
 
     # --- small answers -----------------------------------------------------------------------
 

@@ -29,6 +29,7 @@ from contextwright.lru import LruCache
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Message
 from contextwright.messages.parts import Opaque, Part
+from contextwright.serve.reading import with_whole_answers
 from contextwright.store.engines.base import Connection
 from contextwright.store.requests import RequestBodies
 from contextwright.store.rows.recorded.bodies import all_of
@@ -108,6 +109,11 @@ class Continuations:
         for answer in reversed(chain):
             whole = self.whole(owner, answer.said, elsewhere=True)
             self.keep(owner, whole, answer.reply, answer.size)
+
+    async def recalled(self, owner: str, said: Conversation, *, elsewhere: bool) -> Conversation:
+        """Return what a client said with what it goes on from, recalled if need be: see `whole`."""
+        await self.recall(owner, said)
+        return self.whole(owner, with_whole_answers(said), elsewhere=elsewhere)
 
     async def recall(self, owner: str, said: Conversation) -> None:
         """Remember the answers that a client names, and those before them, if recorded."""
