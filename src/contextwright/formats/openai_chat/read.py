@@ -80,11 +80,10 @@ def message_of(message: dict[str, Any], path: str, reader: Reader, model: str | 
         parts = [shown_thinking(part, reader.format) for part in parts]
     if ours == "assistant":
         parts = assistant_parts(message, parts, fields, path, reader, model)
-        if not content and not isinstance(content, str):
-            if "content" not in message:
-                fields["content"] = False
-            elif content is not None:
-                fields["content"] = []
+        if "content" not in message:
+            fields["content"] = False
+        elif not content and content not in (None, ""):
+            fields["content"] = []
     elif role == "developer":
         fields["role"] = role
     elif parts and all(type(part) is ToolResult for part in parts):

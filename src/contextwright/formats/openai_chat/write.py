@@ -146,10 +146,7 @@ class Writer:
         calls: list[dict[str, Any]] = []
         results: list[ToolResult] = []
         old: ToolCall | None = None
-        refusals: list[Text] = []
-        if extra.get("refusal") is True:
-            # The last was a field of the message; the others were parts of its content.
-            refusals = [part for part in message.parts if type(part) is Text and is_refusal(part)]
+        refusal = refusal_of(message) if extra.get("refusal") is True else None
         for part in message.parts:
             if type(part) is ToolCall:
                 calls.append(self.call(part))
@@ -159,8 +156,8 @@ class Writer:
                 self.reason(part, wire)
             elif type(part) is Opaque and part.data.get("type") == "audio":
                 wire["audio"] = part.data.get("audio")
-            elif type(part) is Text and refusals and part is refusals[-1]:
-                wire["refusal"] = part.text
+            elif refusal is not None and part is refusal:
+                wire["refusal"] = refusal.text
             elif type(part) is ToolResult:
                 results.append(part)
             else:
@@ -173,9 +170,9 @@ class Writer:
         elif calls:
             wire["tool_calls"] = calls
         self.spell_as_it_came(extra, wire)
-        if not calls and wire.get("content") is None:
-            if not any(wire.get(key) for key in INSTEAD_OF_CONTENT):
-                wire["content"] = ""  # null is refused without calls
+        instead = calls or any(wire.get(key) for key in INSTEAD_OF_CONTENT)
+        if wire.get("content") is None and not instead:
+            wire["content"] = ""  # null is refused without calls
         if message.author is not None:
             self.name(message.author.label, message.role, wire)
         return [wire, *map(self.result, results)]
@@ -246,6 +243,9 @@ class Writer:
         return wire
 
 
-def is_refusal(text: Text) -> bool:
-    """Whether this text was a refusal in this format."""
-    return text.extra.get(NAME, {}).get("type") == "refusal"
+def refusal_of(message: Message) -> Text | None:
+    """Return the refusal that was a field of a message; others were parts of its content."""
+    for part in reversed(message.parts):
+        if type(part) is Text and part.extra.get(NAME, {}).get("type") == "refusal":
+            return part
+    return None
