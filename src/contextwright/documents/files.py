@@ -30,7 +30,7 @@ from contextwright.documents.read import (
 )
 from contextwright.errors import ParseError, UsageError, shown
 
-__all__ = ["Files", "Folder", "OneFile", "Zip", "open_files"]
+__all__ = ["Files", "Folder", "OneFile", "open_files"]
 
 ZIP = b"PK\x03\x04"
 EMPTY_ZIP = b"PK\x05\x06"

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from contextwright.formats.replies.events import ReplyError
 
-__all__ = ["RETRIED", "Retries"]
+__all__ = ["Retries"]
 
 RETRIED = frozenset((408, 429, 500, 502, 503, 529))
 """Statuses that do not depend on the request itself."""

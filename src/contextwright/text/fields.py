@@ -12,7 +12,7 @@ from msgspec import Meta, Struct
 from contextwright.errors import UsageError, shown
 from contextwright.text.json import convert
 
-__all__ = ["LARGEST", "Checked", "Fraction", "Natural", "require_fields", "require_struct"]
+__all__ = ["LARGEST", "Checked", "Fraction", "Natural", "require_struct"]
 
 LARGEST = 10**12
 """A limit of numbers of tokens, messages or seconds, which are multiplied with floats."""

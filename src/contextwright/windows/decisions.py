@@ -12,7 +12,7 @@ from msgspec import Struct
 from contextwright.messages.message import Message
 from contextwright.windows.history import View
 
-__all__ = ["CLEARED", "ERASED", "HIDDEN", "TORN", "Action", "Decision", "Decisions", "Run", "Span"]
+__all__ = ["CLEARED", "HIDDEN", "TORN", "Action", "Decision", "Decisions", "Run", "Span"]
 
 Action: TypeAlias = Literal["kept", "dropped", "cleared", "summarised", "merged"]
 

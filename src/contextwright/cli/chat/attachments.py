@@ -13,7 +13,7 @@ from contextwright.messages.make import user
 from contextwright.messages.message import Message
 from contextwright.messages.parts import Media, Part, Text
 
-__all__ = ["message_of", "read_attachment"]
+__all__ = ["message_of"]
 
 NAMED = re.compile(r'(?<!\S)@(?:"([^"\n]+)"|(\S+))')
 """A path in a text: `@photo.png`, `@"my notes.txt"`."""

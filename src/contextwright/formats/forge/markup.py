@@ -19,7 +19,7 @@ from contextwright.formats.rules import clean_name
 from contextwright.messages.parts import Part, Text, Thinking, ToolCall, ToolResult
 from contextwright.text.json import encode_json
 
-__all__ = ["HEADER", "UNKNOWN", "call_text", "result_of", "result_text", "same_parts", "text_of"]
+__all__ = ["HEADER", "UNKNOWN", "result_of", "result_text", "same_parts", "text_of"]
 
 HEADER = "Tool: "
 UNKNOWN = "unknown"

@@ -14,7 +14,7 @@ import apsw
 
 from contextwright.store.engines.base import Row, TextIndex, Value, Version
 
-__all__ = ["SqliteConnection", "roll_back", "transaction", "view"]
+__all__ = ["SqliteConnection", "transaction", "view"]
 
 PATIENCE = 60.0
 """Seconds to wait for other processes."""

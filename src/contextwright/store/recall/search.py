@@ -38,7 +38,6 @@ __all__ = [
     "damaged_in",
     "damaged_of_tenant",
     "in_conversation",
-    "in_tenant",
     "numbers_in",
     "keys_of_tenant",
     "ranked",

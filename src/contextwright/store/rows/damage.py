@@ -26,7 +26,6 @@ __all__ = [
     "losses_of",
     "missing",
     "read_message",
-    "stand_in",
     "stand_in_body",
 ]
 

@@ -22,7 +22,7 @@ from contextwright.store.rows.damage import read_message
 from contextwright.store.rows.kinds import kind_of
 from contextwright.store.rows.validation import body_of
 
-__all__ = ["Reader", "messages_at", "readers_of", "rewrite"]
+__all__ = ["Reader", "messages_at", "rewrite"]
 
 FORKS = "SELECT number, tenant, id, fork_at FROM conversations WHERE parent = ?"
 NAME = "SELECT tenant, id FROM conversations WHERE number = ?"
