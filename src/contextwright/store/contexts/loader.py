@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 from itertools import islice
-from typing import TypeAlias
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -48,8 +48,15 @@ HIDDEN = """
 SELECT seq, visibility FROM marks
 WHERE conversation = ? AND visibility <> 'public' AND seq <= ? ORDER BY seq"""
 
-Row: TypeAlias = tuple[int | None, int, Message]
-"""The number of the first message that it answers, the length up to its end, the message."""
+
+class Row(NamedTuple):
+    """A message as it is loaded."""
+
+    joins: int | None
+    """The number of the first message that it answers."""
+    length: int
+    """The length of the conversation up to its end, in bytes."""
+    message: Message
 
 
 class Needs(Struct, frozen=True):
@@ -87,8 +94,8 @@ def load(connection: Connection, head: Head, count: int, needs: Needs) -> tuple[
     log.hide([seq - 1 for seq, _ in hidden])
     log.erased = {seq - 1 for seq, visibility in hidden if visibility == "erased"}
     for seq in sorted(rows.apart(start, needs.first)):
-        joins, _, message = rows[seq]
-        log.add_apart(seq - 1, message, since=as_index(joins))
+        row = rows[seq]
+        log.add_apart(seq - 1, row.message, since=as_index(row.joins))
     log.start = start - 1
     append(log, (rows[seq] for seq in range(start, count + 1)))
     log.task = rows.task
@@ -106,7 +113,7 @@ def grow(connection: Connection, head: Head, log: Log, count: int) -> int | None
     first = len(log) + 1
     rows.read(first, count)
     new = range(first, count + 1)
-    joined = {joins - 1 for seq in new if (joins := rows[seq][0]) is not None}
+    joined = {joins - 1 for seq in new if (joins := rows[seq].joins) is not None}
     if any(index < len(log) and index not in log for index in joined):
         return None
     append(log, map(rows.__getitem__, new))
@@ -117,8 +124,8 @@ def grow(connection: Connection, head: Head, log: Log, count: int) -> int | None
 
 def append(log: Log, rows: Iterable[Row]) -> None:
     """Add messages to the end of a log."""
-    for joins, _, message in rows:
-        log.append(message, since=as_index(joins))
+    for row in rows:
+        log.append(row.message, since=as_index(row.joins))
 
 
 def as_index(joins: int | None) -> int | None:
@@ -150,16 +157,16 @@ class Rows:
             message = read_message(body, digest)
             if seq in marks:
                 message = reading.marked(message, *marks[seq])
-            found[seq] = joins, length, message
-        messages = [message for _, _, message in found.values()]
-        told = reading.without_lost_quotes(connection, head.number, messages)
-        for (seq, (joins, length, _)), message in zip(found.items(), told, strict=True):
-            self._rows[seq] = joins, length, message
+            found[seq] = Row(joins, length, message)
+        messages = [row.message for row in found.values()]
+        quoted = reading.without_lost_quotes(connection, head.number, messages)
+        for (seq, row), message in zip(found.items(), quoted, strict=True):
+            self._rows[seq] = row if message is row.message else row._replace(message=message)
 
     def length(self, seq: int) -> int:
         """Return the length of the conversation up to the end of a message."""
         if seq in self._rows:
-            return self._rows[seq][1]
+            return self._rows[seq].length
         found = reading.rows_between(self._connection, self._head, LENGTH, seq, seq)
         return found[0][1] if found else 0
 
@@ -188,9 +195,9 @@ class Rows:
         while found:
             related: set[int] = set()
             for seq in found:
-                joins, _, message = self[seq]
-                related.update([joins] if joins is not None else [])
-                related.update(self._answers(seq) if message.calls else [])
+                row = self[seq]
+                related.update([row.joins] if row.joins is not None else [])
+                related.update(self._answers(seq) if row.message.calls else [])
             found = {seq for seq in related if seq < start} - whole
             whole |= found
         return whole
@@ -237,7 +244,7 @@ class Rows:
 
     def _joined(self, seqs: Collection[int], start: int) -> set[int]:
         """Return the messages before the end whose calls are answered in it."""
-        joins = (self._rows[seq][0] for seq in seqs)
+        joins = (self._rows[seq].joins for seq in seqs)
         return {seq for seq in joins if seq is not None and seq < start}
 
     def _answers(self, seq: int) -> Iterator[int]:
