@@ -253,7 +253,7 @@ def read_plain(body: Object, format: str) -> Object:
                 continue
         try:
             found[name] = convert(value, kind)
-        except (msgspec.ValidationError, UnicodeEncodeError):
+        except msgspec.ValidationError:
             continue  # a wrong type: it stays among the format's own fields
     return found
 

@@ -36,7 +36,7 @@ def shape_problems(value: object, expected: Any, path: str = "") -> list[Problem
     """List every missing, unknown or wrongly typed field of `value`."""
     try:
         convert(value, expected)
-    except (msgspec.ValidationError, UnicodeEncodeError):
+    except msgspec.ValidationError:
         return list(_walk(_info(expected), value, path))
     except RecursionError:
         return [Problem("T-depth", path, "nested too deeply")]

@@ -195,7 +195,7 @@ def read_spelling(data: Object, shape: type[Any], reader: Reader) -> Object:
     """Return the data in camelCase; a field that appears in both spellings is an error."""
     try:
         convert(data, shape)
-    except (msgspec.ValidationError, RecursionError, UnicodeEncodeError):
+    except (msgspec.ValidationError, RecursionError):
         body, problems = camel_case(data, shape)
         for problem in problems:
             reader.fault(problem.path, problem.message)

@@ -282,6 +282,6 @@ def fits(value: Any, type: Any) -> bool:
     """Whether a value has the type the API requires."""
     try:
         convert(value, type)
-    except (msgspec.ValidationError, UnicodeEncodeError, RecursionError):
+    except (msgspec.ValidationError, RecursionError):
         return False
     return True

@@ -252,7 +252,7 @@ def fits(value: Any, type: Any, *, exact: bool) -> bool:
         convert(value, type)
     except msgspec.ValidationError:
         return not exact and all(one.code == EXTRA for one in shape_problems(value, type))
-    except (RecursionError, UnicodeEncodeError):
+    except RecursionError:
         return False
     return True
 

@@ -70,7 +70,7 @@ def read_shape(payload: Any, shape: type[Shape]) -> tuple[Any, list[Problem]]:
     """Return the body in camelCase, and its problems of type and spelling."""
     try:
         convert(payload, shape)
-    except (msgspec.ValidationError, RecursionError, UnicodeEncodeError):
+    except (msgspec.ValidationError, RecursionError):
         body, problems = camel_case(payload, shape)
         return body, problems + shape_problems(body, shape)
     return payload, []

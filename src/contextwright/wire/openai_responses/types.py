@@ -193,7 +193,7 @@ def are_items(values: list[Any]) -> bool:
         (messages if is_message(value) else others).append(value)
     try:
         convert({"messages": messages, "others": others}, Items)
-    except (msgspec.ValidationError, RecursionError, UnicodeEncodeError):
+    except (msgspec.ValidationError, RecursionError):
         return False
     return True
 
