@@ -161,21 +161,9 @@ def write_thinking(
     if effort is None and not free and not settings.show_thinking:
         return
     if effort == "none":
-        if model.always_thinks or not model.disable_thinking:
-            put(wire, "output_config.effort", LEAST)
-            reason = f"{model.id} always thinks; {LEAST} is the minimum"
-            changes.append(Change("repair.setting", "effort", reason))
-        elif model.adaptive_thinking or model.legacy_thinking:
-            wire["thinking"] = {"type": "disabled"}
+        write_no_thinking(model, wire, changes)
     elif model.adaptive_thinking:
-        wire["thinking"] = {"type": "adaptive"}
-        if settings.show_thinking is not None:
-            wire["thinking"]["display"] = "summarized" if settings.show_thinking else "omitted"
-        if effort == "minimal":
-            effort = LEAST
-            changes.append(Change("repair.setting", "effort", f"minimal is {LEAST} here"))
-        if effort is not None:
-            put(wire, "output_config.effort", effort)
+        write_adaptive(effort, settings.show_thinking, wire, changes)
     elif not model.legacy_thinking:
         changes.append(Change("loss.setting", "effort", f"{model.id} does not think"))
     elif effort is not None:
@@ -188,6 +176,30 @@ def write_thinking(
     else:
         reason = f"{model.id} thinks only with an explicit budget"
         changes.append(Change("loss.setting", "show_thinking", reason))
+
+
+def write_no_thinking(model: Model, wire: dict[str, Any], changes: list[Change]) -> None:
+    """Turn thinking off, or down to the least effort for a model that always thinks."""
+    if model.always_thinks or not model.disable_thinking:
+        put(wire, "output_config.effort", LEAST)
+        reason = f"{model.id} always thinks; {LEAST} is the minimum"
+        changes.append(Change("repair.setting", "effort", reason))
+    elif model.adaptive_thinking or model.legacy_thinking:
+        wire["thinking"] = {"type": "disabled"}
+
+
+def write_adaptive(
+    effort: Effort | None, show: bool | None, wire: dict[str, Any], changes: list[Change]
+) -> None:
+    """Write adaptive thinking, with an effort if there is one."""
+    wire["thinking"] = {"type": "adaptive"}
+    if show is not None:
+        wire["thinking"]["display"] = "summarized" if show else "omitted"
+    if effort == "minimal":
+        effort = LEAST
+        changes.append(Change("repair.setting", "effort", f"minimal is {LEAST} here"))
+    if effort is not None:
+        put(wire, "output_config.effort", effort)
 
 
 def write_budget(budget: int, model: Model, wire: dict[str, Any], changes: list[Change]) -> None:

@@ -131,16 +131,7 @@ def translated(conversation: Conversation, model: Model, changes: list[Change]) 
     if thinking:
         config["thinkingConfig"] = thinking
     if settings.output is not None:
-        config["responseMimeType"] = JSON
-        if settings.output.schema is not None:
-            schema, lost = gemini_schema(settings.output.schema, enforced=True)
-            config["responseJsonSchema"] = schema
-            if lost:
-                reason = f"{NAME} does not enforce {', '.join(lost)}"
-                changes.append(Change("loss.schema", "output", reason))
-        if settings.output.description:
-            reason = f"{NAME} has no field for a description of the answer"
-            changes.append(Change("loss.setting", "output.description", reason))
+        config.update(output_wire(settings.output, changes))
     if config:
         body["generationConfig"] = config
     choice = known_choice(conversation, changes)
@@ -150,6 +141,20 @@ def translated(conversation: Conversation, model: Model, changes: list[Change]) 
         elif choice.mode == "required" or (choice.mode == "none" and conversation.tools):
             changes.append(Change("loss.setting", "tool_choice", "there are no functions"))
     return body
+
+
+def output_wire(output: OutputFormat, changes: list[Change]) -> Object:
+    """Write the output format: JSON, and its schema if there is one."""
+    wire: Object = {"responseMimeType": JSON}
+    if output.schema is not None:
+        wire["responseJsonSchema"], lost = gemini_schema(output.schema, enforced=True)
+        if lost:
+            reason = f"{NAME} does not enforce {', '.join(lost)}"
+            changes.append(Change("loss.schema", "output", reason))
+    if output.description:
+        reason = f"{NAME} has no field for a description of the answer"
+        changes.append(Change("loss.setting", "output.description", reason))
+    return wire
 
 
 def thinking_wire(settings: Settings, model: Model, changes: list[Change]) -> Object:
