@@ -101,17 +101,12 @@ def cause_of(place: str, context: Context, previous: Context) -> str:
     """Return why two requests differ where they do."""
     if place == "tools":
         return "the tool list changed"
-    if place.startswith(("system", "instructions")) or any(
-        is_system(place, one.payload) for one in (previous, context)
-    ):
-        changed = [
-            name for name, text in context.sections.items() if previous.sections.get(name) != text
-        ]
-        return (
-            f"the system text changed: {', '.join(changed)}"
-            if changed
-            else "the system text changed"
-        )
+    changed = ", ".join(
+        name for name, text in context.sections.items() if previous.sections.get(name) != text
+    )
+    is_top = place.startswith(("system", "instructions"))
+    if is_top or any(is_system(place, one.payload) for one in (previous, context)):
+        return f"the system text changed{f': {changed}' if changed else ''}"
     if context.decisions.omitted != previous.decisions.omitted:
         return "the window moved"
     if context.decisions.summarised != previous.decisions.summarised:
@@ -125,11 +120,8 @@ def cause_of(place: str, context: Context, previous: Context) -> str:
         now, before = (dict(steps_of(one.payload)).get(place) for one in (context, previous))
         if went_on(now, before):
             return "the last turn went on"
-    changed = [
-        name for name, text in context.sections.items() if previous.sections.get(name) != text
-    ]
     if changed:
-        return f"volatile sections changed: {', '.join(changed)}"
+        return f"volatile sections changed: {changed}"
     return "the same messages are sent in another way"
 
 
