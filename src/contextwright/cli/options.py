@@ -165,26 +165,15 @@ ListChanges: TypeAlias = Annotated[
 
 # --- models ------------------------------------------------------------------------------------
 
-RequiredModel: TypeAlias = Annotated[
-    str,
-    Option(
-        "--model",
-        "-m",
-        metavar="MODEL",
-        help="Target model (see cw models).",
-        complete=completion.models,
-    ),
-]
-ModelName: TypeAlias = Annotated[
-    str | None,
-    Option(
-        "--model",
-        "-m",
-        metavar="MODEL",
-        help="Target model (see cw models).",
-        complete=completion.models,
-    ),
-]
+MODEL = Option(
+    "--model",
+    "-m",
+    metavar="MODEL",
+    help="Target model (see cw models).",
+    complete=completion.models,
+)
+RequiredModel: TypeAlias = Annotated[str, MODEL]
+ModelName: TypeAlias = Annotated[str | None, MODEL]
 ModelsFile: TypeAlias = Annotated[
     str | None,
     Option(
