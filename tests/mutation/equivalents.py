@@ -152,13 +152,8 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "Add becomes Sub",
     ): "an unknown character is less likely than any piece, so that none is taken for one",
     (
-        "formats/anthropic/size.py",
-        "if excess <= 0:",
-        "LtE becomes Lt",
-    ): "nothing is too much, so that every block is kept",
-    (
         "serve/recording/outcome.py",
-        "return value if hidden == told else decoder(type(value)).decode(hidden)",
+        "return value if hidden == encoded else decoder(type(value)).decode(hidden)",
         "the condition is always false",
     ): "a value that holds no key is written and read again",
     (
@@ -221,11 +216,6 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "if not is_plain_call(call, open_calls):",
         "the condition is always true",
     ): "the survey finds no request with calls in order, which the rules then find in order",
-    (
-        "context/build.py",
-        "if not is_messages(conversation):",
-        "the condition is always true",
-    ): "messages of ours are looked at, and stay as they are",
     (
         "store/rows/recorded/places.py",
         "rows = zip(seqs, digests, strict=True)",
