@@ -76,7 +76,7 @@ async def run_call(call: ToolCall, known: FunctionTool | None, seconds: float | 
             value = await called(known, arguments)
     except Exception as error:
         late = limit.expired()
-        return refused(call, f"no result within {seconds:g} seconds" if late else told(error))
+        return refused(call, f"no result within {seconds:g} seconds" if late else reason_of(error))
     try:
         return ToolResult(call.id, content_of(value), call.name)
     except (TypeError, ValueError, RecursionError) as error:
@@ -117,7 +117,7 @@ async def called(known: FunctionTool, arguments: dict[str, Any]) -> Any:
     return await value if inspect.isawaitable(value) else value
 
 
-def told(error: Exception) -> str:
+def reason_of(error: Exception) -> str:
     """Return an exception as text for the model."""
     kind, text = type(error).__name__, str(error).strip()
     return shortened(f"{kind}: {text}" if text else kind, MAX_ERROR_CHARS)

@@ -72,8 +72,8 @@ class StepRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     def beside(self, message: Message) -> Message:
         """Return the message with this record."""
-        told: dict[str, Any] = msgspec.to_builtins(self)
-        return msgspec.structs.replace(message, meta={**message.meta, NAME: told})
+        fields: dict[str, Any] = msgspec.to_builtins(self)
+        return msgspec.structs.replace(message, meta={**message.meta, NAME: fields})
 
 
 def written(message: Message) -> str:

@@ -173,9 +173,9 @@ class Provider(BatchProvider):
         """Return the event without the key, which a provider may repeat in an error."""
         if not isinstance(event, ErrorEvent | Finish):
             return event
-        told = msgspec.json.encode(event)
-        hidden = self._hidden(told)
-        return event if hidden == told else decoder(type(event)).decode(hidden)
+        encoded = msgspec.json.encode(event)
+        hidden = self._hidden(encoded)
+        return event if hidden == encoded else decoder(type(event)).decode(hidden)
 
     def _hidden(self, text: bytes) -> bytes:
         return text.replace(self._key.encode(), HIDDEN) if self._key else text

@@ -96,9 +96,9 @@ class TracedProvider(BatchProvider):
             reply.error = INTERRUPTED
             raise
         except BaseException as error:
-            told = isinstance(error, ProviderError)
-            reply.error = error.kind if told else type(error).__name__
-            reply.status = error.status if told else None
+            is_ours = isinstance(error, ProviderError)
+            reply.error = error.kind if is_ours else type(error).__name__
+            reply.status = error.status if is_ours else None
             raise
         finally:
             exchange = reply.exchange(

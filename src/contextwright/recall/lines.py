@@ -49,14 +49,14 @@ def by_day(lines: Iterable[tuple[str, str]]) -> str:
 
     Nobody can forge a day, because each other line has a speaker and a colon.
     """
-    told: list[str] = []
+    written: list[str] = []
     above = ""
     for day, line in lines:
         if day and day != above:
-            told.append(day)
+            written.append(day)
             above = day
-        told.append(line if day or not above else f"{UNDATED}, {line}")
-    return "\n".join(told)
+        written.append(line if day or not above else f"{UNDATED}, {line}")
+    return "\n".join(written)
 
 
 def wording(text: str) -> str:

@@ -225,8 +225,8 @@ class Gateway:
             return await self.respond(call, request)
         except ProviderError as error:
             kind = error.kind
-            told = ReplyError(kind, str(error), error.status, retry_after=error.retry_after)  # pyright: ignore[reportArgumentType]
-            return failure(told, format, CLOSE if call is None else None)
+            reply = ReplyError(kind, str(error), error.status, retry_after=error.retry_after)  # pyright: ignore[reportArgumentType]
+            return failure(reply, format, CLOSE if call is None else None)
         except ClientDisconnect:
             return Response(status_code=GONE)  # nobody reads it
         except TooLarge as error:

@@ -114,8 +114,8 @@ def launch(
     name = PurePath(command[0]).name
     program = next((one for one in PROGRAMS if name in one.names), Program(names=()))
     for variable, value in program.environment.items():
-        told = filled(value, address)
-        given[variable] = told if isinstance(told, str) else json.dumps(told)
+        written = filled(value, address)
+        given[variable] = written if isinstance(written, str) else json.dumps(written)
     if program.settings is not None:
         write_settings(program.settings, address, given, folder)
     arguments = [filled(argument, address) for argument in program.arguments]

@@ -216,11 +216,11 @@ async def answer(
     if (error := error_in(seen)) is not None:
         raise refusal(error)
     reply = gather_partial(seen, provider.format)
-    told = write_reply(reply, call.format, model=call.model, id=id, created=int(time.time()))
-    lost = of_reply((*reply.changes, *told.changes))
+    sent = write_reply(reply, call.format, model=call.model, id=id, created=int(time.time()))
+    lost = of_reply((*reply.changes, *sent.changes))
     note(lost)
     headers[CHANGES_HEADER] = named((*crossing.changes, *lost))
-    return Response(encode_json(told.body), headers=headers, media_type="application/json")
+    return Response(encode_json(sent.body), headers=headers, media_type="application/json")
 
 
 def of_reply(changes: Sequence[Change]) -> list[Change]:
@@ -290,7 +290,7 @@ async def written(
             error = error_in(batch)
             if error is not None and error.kind == "connection":
                 # It is logged; the client alone reads the words of the upstream.
-                raise BrokenOff("the answer broke off", told=True)
+                raise BrokenOff("the answer broke off", is_sent=True)
 
 
 async def as_events(batches: AsyncGenerator[list[Frame], None]) -> AsyncGenerator[bytes, None]:

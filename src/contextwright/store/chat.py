@@ -146,7 +146,7 @@ class Chat(Corrections):
             head, length = self._head(connection)
             first = max(length - count + 1, 1)
             found = reading.between(connection, head, first, length) if first <= length else []
-            return [reading.told(one) for one in found]
+            return [reading.without_gone_text(one) for one in found]
 
         return self.state.engine.read(work)
 

@@ -64,8 +64,8 @@ class Summary(Struct, frozen=True, omit_defaults=True):
 
     def tells_any(self, numbers: Collection[int]) -> bool:
         """Whether its text covers any of these messages. Only excerpts can be removed."""
-        told = (number for number in numbers if number <= self.last)
-        return bool(self.text) and any(number not in self.untold for number in told)
+        covered = (number for number in numbers if number <= self.last)
+        return bool(self.text) and any(number not in self.untold for number in covered)
 
     def message(self, tokens: float, price: Callable[[Message], float]) -> Message | None:
         """Return the message that carries it within `tokens`; None if not even a sentence fits."""

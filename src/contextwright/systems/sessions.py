@@ -99,14 +99,14 @@ class Sessions:
         """
         session = as_conversation(session)
         id, now = require_id(session.id), require_time(now)
-        told = fields_of(session).get("created_at")
-        created = read_time(str(told)) or begun(session) or now
+        written = fields_of(session).get("created_at")
+        created = read_time(str(written)) or begun(session) or now
         listed = self.listed()
         known = listed.get(id)
         written = parse(read_document(known.path, limit=LARGEST), FORMAT) if known else None
         stamped = with_fields(
             replaced(session, messages=timed(session, written, now)),
-            created_at=told or created.isoformat(),
+            created_at=written or created.isoformat(),
             updated_at=now.isoformat(),
         )
         said = written is None or stamped.messages != written.messages
@@ -257,9 +257,9 @@ def listed_as(path: Path, session: Conversation) -> SessionListing:
     return SessionListing(path, fullness(session), entry)
 
 
-def first_time(*told: Any) -> str:
+def first_time(*times: Any) -> str:
     """Return the first valid time, in its original spelling."""
-    return next((time for time in told if isinstance(time, str) and read_time(time)), NEVER)
+    return next((time for time in times if isinstance(time, str) and read_time(time)), NEVER)
 
 
 def index_of(listed: Iterable[SessionListing], now: datetime) -> dict[str, Any]:

@@ -77,15 +77,15 @@ def digest(lines: Sequence[Line], longest: int) -> list[Line]:
     sentences = cut_up(lines)
     weights = weights_of(sentences)
     picked: dict[int, list[Sentence]] = {}
-    told: set[str] = set()
+    covered: set[str] = set()
     room = longest
     for sentence in by_turns(lines, sentences, weights):
         line = lines[sentence.line]
         first = sentence.line not in picked
         size = len(sentence.text) + (line.size - len(line.text) if first else len(" … "))
-        if size <= room and is_new(sentence, told, weights):
+        if size <= room and is_new(sentence, covered, weights):
             picked.setdefault(sentence.line, []).append(sentence)
-            told |= sentence.terms
+            covered |= sentence.terms
             room -= size
     return [put_together(lines[place], picked[place]) for place in sorted(picked)]
 
@@ -170,14 +170,14 @@ def value(sentence: Sentence, line: Line, weights: dict[str, float], people: set
     if len(sentence.terms) < FEWEST_TERMS:
         return 0.0
     # The root: of two sentences of one length, twice the rare words are not twice the news.
-    told = sqrt(weight_of(sentence.news, weights)) * salience(sentence.text, line.speaker, people)
-    return told / (line.size - len(line.text) + len(sentence.text))
+    weight = sqrt(weight_of(sentence.news, weights)) * salience(sentence.text, line.speaker, people)
+    return weight / (line.size - len(line.text) + len(sentence.text))
 
 
-def is_new(sentence: Sentence, told: set[str], weights: dict[str, float]) -> bool:
+def is_new(sentence: Sentence, covered: set[str], weights: dict[str, float]) -> bool:
     """Whether enough of a sentence is new; one without a weighty word is not."""
-    said = weight_of(sentence.terms, weights)
-    return said > 0 and weight_of(sentence.terms - told, weights) >= said * NEW
+    whole = weight_of(sentence.terms, weights)
+    return whole > 0 and weight_of(sentence.terms - covered, weights) >= whole * NEW
 
 
 def weight_of(terms: set[str], weights: dict[str, float]) -> float:

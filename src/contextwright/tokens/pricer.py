@@ -274,8 +274,8 @@ class Prices:
         elif self.spelling:
             tokens = self.spelled(self.spelling.tools(tools))
         else:
-            told = ({name: value for name, value in tool.items() if value} for tool in tools)
-            tokens = sum(self.count(json_of(tool)) for tool in told)
+            given = ({name: value for name, value in tool.items() if value} for tool in tools)
+            tokens = sum(self.count(json_of(tool)) for tool in given)
         fixed = rates.fixed.get("tools", 0) + rates.fixed.get("tool", 0) * len(tools)
         doubt = self.doubt_of("tools") if confirmed else max(self.doubt, rates.doubt)
         return fixed + rates.scale.get("tool", 1) * tokens, doubt, 0.0

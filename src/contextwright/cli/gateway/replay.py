@@ -129,5 +129,5 @@ def print_reply(reply: ModelReply) -> None:
     )
     if reply.usage is not None:
         usage = reply.usage
-        told = f"{usage.input:,} input, {usage.cached:,} of it cached, {usage.output:,} output"
-        note(f"cw: {told}; {reply.finish}")
+        figures = f"{usage.input:,} input, {usage.cached:,} of it cached, {usage.output:,} output"
+        note(f"cw: {figures}; {reply.finish}")

@@ -319,5 +319,5 @@ class Clock:
         if question != self.question:
             self.question = question
             self.questions += 1
-        told = log[question].time if question is not None else None
-        return told or START + timedelta(minutes=self.questions)
+        moment = log[question].time if question is not None else None
+        return moment or START + timedelta(minutes=self.questions)

@@ -277,15 +277,15 @@ class Turns:
 
     def next(self, message: Message, path: str, changes: list[Change]) -> int:
         """Return the turn of the next message."""
-        told = message.turn if is_count(message.turn) else None
-        if told is not None and not self.recount:
-            self.turn = told
+        given = message.turn if is_count(message.turn) else None
+        if given is not None and not self.recount:
+            self.turn = given
         elif message.role != "system":
             self.turn += self.steps(message.role)
         if message.role != "system":
             self.speaker = message.role
-        if told is not None and told != self.turn:
-            reason = f"turn {told} is renumbered to {self.turn}"
+        if given is not None and given != self.turn:
+            reason = f"turn {given} is renumbered to {self.turn}"
             changes.append(Change("repair.turn", f"{path}.turn", reason))
         return self.turn
 

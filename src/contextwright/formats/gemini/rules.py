@@ -69,7 +69,7 @@ def unsigned(part: Part) -> Part:
 
 def tell_kinds(draft: Draft, target: Target) -> Ruled:
     """Set the kind of media from their MIME type, because the API knows only the type."""
-    told: Draft = []
+    written: Draft = []
     for place, message in draft:
         parts: list[Part] = []
         for part in message.parts:
@@ -79,8 +79,8 @@ def tell_kinds(draft: Draft, target: Target) -> Ruled:
                 parts.append(part if same else msgspec.structs.replace(part, content=pieces))
             else:
                 parts.append(of_its_kind(part))
-        told.append((place, rewritten(message, parts)))
-    return told, []
+        written.append((place, rewritten(message, parts)))
+    return written, []
 
 
 def of_its_kind(part: AnyPart) -> AnyPart:

@@ -255,8 +255,8 @@ def fitted_tool(tool: Tool, path: str, changes: list[Change], *, same_format: bo
             return replace(tool, strict=None, extra={**tool.extra, NAME: {"functions": True}})
         if "type" in own and "custom" not in own:
             tool = replace(tool, extra={**tool.extra, NAME: {}})
-    told = tool.parameters or not same_format
-    if tool.strict and told and not is_strict(tool.parameters or {}):
+    described = tool.parameters or not same_format
+    if tool.strict and described and not is_strict(tool.parameters or {}):
         changes.append(Change("loss.strict", path, STRICT))
         tool = replace(tool, strict=None)
     return tool

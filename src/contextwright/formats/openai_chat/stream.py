@@ -96,8 +96,8 @@ class ChatReader(StreamReader):
             return None
         for field in (CONTENT, *REASONING):
             if isinstance(delta.get(field), str):
-                told = tuple([name for name, value in event.items() if value is not None])
-                return field, event.get("id"), event.get("model"), told
+                names = tuple([name for name, value in event.items() if value is not None])
+                return field, event.get("id"), event.get("model"), names
         return None
 
     def joined(self, events: list[Any]) -> Any:

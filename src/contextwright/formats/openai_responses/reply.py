@@ -113,8 +113,8 @@ def finish_of(
 
 def wants_results(parts: Sequence[Part]) -> bool:
     """Whether a call waits for its result; a host that ran the tool itself has sent it."""
-    told = {part.call_id for part in parts if isinstance(part, ToolResult)}
-    return any(isinstance(part, ToolCall) and part.id not in told for part in parts)
+    answered = {part.call_id for part in parts if isinstance(part, ToolResult)}
+    return any(isinstance(part, ToolCall) and part.id not in answered for part in parts)
 
 
 def usage_of(usage: Any) -> Usage | None:

@@ -63,11 +63,11 @@ def apart_from_results(placed: Placed) -> Sequence[Placed]:
     if not calls or all(type(part) is not ToolResult for part in parts):
         return (placed,)
 
-    def is_told(numbered: tuple[int, Part]) -> bool:
+    def is_answer(numbered: tuple[int, Part]) -> bool:
         part = numbered[1]
         return type(part) is ToolResult and part.call_id in calls
 
-    return [keeping(placed, list(run)) for _, run in groupby(enumerate(parts), key=is_told)]
+    return [keeping(placed, list(run)) for _, run in groupby(enumerate(parts), key=is_answer)]
 
 
 def pair_results(draft: Draft, target: Target) -> Ruled:

@@ -207,7 +207,7 @@ class Channel:
         self.apart = apart
         self.threads: dict[str, list[Message]] = {}
         """The messages of each thread that is a separate conversation."""
-        self.told: set[str] = set()
+        self.noted: set[str] = set()
 
     def messages(self) -> Iterator[Message]:
         """Yield all messages in order; those of separate threads are kept for later."""
@@ -266,8 +266,8 @@ class Channel:
 
     def tell(self, code: str, reason: str, path: str = "me") -> None:
         """Report something once."""
-        if code not in self.told:
-            self.told.add(code)
+        if code not in self.noted:
+            self.noted.add(code)
             self.report.change(code, path, reason)
 
     def author(self, fields: Fields) -> Author | None:

@@ -89,9 +89,9 @@ class Episode(Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, memory: Memory) -> Episode | None:
         """Return the episode of a record; None for events added by hand."""
-        told = {"topic": memory.key, "summary": memory.text, "importance": memory.weight}
+        stored = {"topic": memory.key, "summary": memory.text, "importance": memory.weight}
         try:
-            return convert({**memory.meta, **told}, cls)
+            return convert({**memory.meta, **stored}, cls)
         except msgspec.ValidationError:
             return None
 

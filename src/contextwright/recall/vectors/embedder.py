@@ -80,8 +80,8 @@ class Embedder:
             raise
         except Exception as error:  # the function may raise anything
             hint = "to search by words only, use Store(…, embedder=None)"
-            told = f"the embedder {shown(self.name)} failed: {in_one_line(error)}"
-            raise EmbedderError(told, hint=hint) from error
+            reason = f"the embedder {shown(self.name)} failed: {in_one_line(error)}"
+            raise EmbedderError(reason, hint=hint) from error
         try:
             # values that overflow become infinite, and are refused below
             with numpy.errstate(over="ignore"):

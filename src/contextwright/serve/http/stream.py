@@ -32,9 +32,9 @@ log = logging.getLogger("contextwright.serve")
 class BrokenOff(ProviderError):
     """The upstream broke off in the middle of an answer."""
 
-    def __init__(self, message: str, *, told: bool = False) -> None:
+    def __init__(self, message: str, *, is_sent: bool = False) -> None:
         super().__init__(message, kind="connection")
-        self.told = told
+        self.is_sent = is_sent
         """Whether the client got the error in the answer itself."""
 
 
@@ -80,7 +80,7 @@ class StreamedAnswer(Response):
                 await send({"type": "http.response.body", "body": chunk, "more_body": True})
         except BrokenOff as error:
             log.warning("%s", error)
-            if not error.told:
+            if not error.is_sent:
                 raise
         finally:
             await self.chunks.aclose()

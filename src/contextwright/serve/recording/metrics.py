@@ -66,8 +66,8 @@ def head(name: str, kind: str, help: str) -> Iterator[str]:
 def line(name: str, labels: tuple[str, ...], values: tuple[str, ...], number: float) -> str:
     """Return one counter."""
     pairs = [f'{label}="{escaped(value)}"' for label, value in zip(labels, values, strict=True)]
-    told = f"{{{','.join(pairs)}}}" if pairs else ""
-    return f"contextwright_{name}{told} {number}"
+    braced = f"{{{','.join(pairs)}}}" if pairs else ""
+    return f"contextwright_{name}{braced} {number}"
 
 
 def escaped(value: str) -> str:

@@ -192,9 +192,9 @@ def masked(body: bytes, keys: frozenset[str]) -> bytes:
 
 def without_keys(value: Value, keys: frozenset[str]) -> Value:
     """Return a value that holds no key, also where a stream brought one in pieces."""
-    told = encode_json(value)
-    hidden = masked(told, keys)
-    return value if hidden == told else decoder(type(value)).decode(hidden)
+    encoded = encode_json(value)
+    hidden = masked(encoded, keys)
+    return value if hidden == encoded else decoder(type(value)).decode(hidden)
 
 
 def unless_key(signed: SignedAnswer | None, keys: frozenset[str]) -> SignedAnswer | None:

@@ -144,11 +144,11 @@ class Passage:
 
     def failed(self, error: Exception) -> None:
         """Note that there is no answer, and why."""
-        told = error if isinstance(error, ProviderError) else None
+        refused = error if isinstance(error, ProviderError) else None
         kind = "invalid" if isinstance(error, ContextwrightError) else "server"
         self.outcome = Outcome(
-            status=told.status if told else None,
-            error=told.kind if told else kind,
+            status=refused.status if refused else None,
+            error=refused.kind if refused else kind,
             broken_off=isinstance(error, BrokenOff),
         )
         self.end()

@@ -61,10 +61,10 @@ def build(
     format = options.get("format") or facts.format
     needs = needs_of(recipe, facts, options.get("budget"))
     loaded = take(state, id, recipe, facts, format, needs, at)
-    context, loaded, told = built(state, id, recipe, loaded, summaries, options)
+    context, loaded, included = built(state, id, recipe, loaded, summaries, options)
     state.builds.keep((state.tenant, id, at), loaded)
     if at is None:
-        state.builds.note_included((state.tenant, id), told)
+        state.builds.note_included((state.tenant, id), included)
     return context
 
 
@@ -130,7 +130,7 @@ def built(
             continue
         damage = {change.path: change for change in damage_in(loaded.log, decisions.cut)}
         losses = [*trouble_of(own), *(own.losses | damage).values()]
-        return with_losses(context, losses), loaded, own.told
+        return with_losses(context, losses), loaded, own.included
 
 
 def needs_of(recipe: RecipeData, model: Model, budget: int | None) -> Needs:

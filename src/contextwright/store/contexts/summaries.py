@@ -126,9 +126,9 @@ class StoreSummarySource:
                 return SummaryResult(known.newest)
             if known.covers_kept:
                 return SummaryResult(known.newest, COVERS_KEPT)
-            told = self._written(known, last)
-            if told.failure:
-                return told
+            result = self._written(known, last)
+            if result.failure:
+                return result
 
     def whole(self, last: int, kept: Collection[int]) -> Summary | None:
         """Return the summary of all messages up to `last`; make it if it is missing or undone.
@@ -140,10 +140,10 @@ class StoreSummarySource:
         if known.is_undone and not self.state.engine.is_read_only:
             place = (known.head.number, self.summarise.name, last)
             self.state.engine.write(lambda connection: rows.redo(connection, *place), self.id)
-        told = self.further(last, kept)
-        if told.failure:
-            raise SummaryError(f"no summary of messages 1 to {last}: {told.failure}")
-        return told.summary
+        result = self.further(last, kept)
+        if result.failure:
+            raise SummaryError(f"no summary of messages 1 to {last}: {result.failure}")
+        return result.summary
 
     @property
     def _key(self) -> tuple[str, str, str]:
@@ -176,12 +176,12 @@ class StoreSummarySource:
         untold = newest.untold if newest else ()
         earlier = (one for seq in untold for one in self._messages(known, seq, seq))
         messages = chain(earlier, self._messages(known, first, last))
-        told = write_summary(self.summarise, newest, messages, self._kept)
-        if told.summary is None or told.summary is newest:
-            self.state.background.refusals[self._key] = (last, told.failure)
-            return told
+        result = write_summary(self.summarise, newest, messages, self._kept)
+        if result.summary is None or result.summary is newest:
+            self.state.background.refusals[self._key] = (last, result.failure)
+            return result
         self.state.background.refusals.pop(self._key, None)
-        kept = self._keep(known, [told.summary])
+        kept = self._keep(known, [result.summary])
         return SummaryResult(kept) if kept else SummaryResult(newest, HIDDEN)
 
     def _known(self, last: int) -> KnownSummaries:

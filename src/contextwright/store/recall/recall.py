@@ -163,9 +163,9 @@ def known(
         return []
     fields: dict[str, Value] = {} if wish.about is None else {"about": wish.about}
     stored = notes.newest(connection, state.tenant, scope, fields, MOST, without="episode")
-    told = [one for one in stored if notes.is_told(connection, state.tenant, one.memory)]
-    near = memory_meanings(connection, state, told, vector)
-    found = items_of([one.memory for one in told], question, near)
+    visible = [one for one in stored if notes.is_visible(connection, state.tenant, one.memory)]
+    near = memory_meanings(connection, state, visible, vector)
+    found = items_of([one.memory for one in visible], question, near)
     return [item for item in found if item.score >= wish.min_score]
 
 

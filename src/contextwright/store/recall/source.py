@@ -40,7 +40,7 @@ class StoreMemorySource:
         self.state, self.id, self.last = state, id, last
         self.recalled: set[int] = set()
         """The numbers of all messages that were recalled."""
-        self.told: set[str] = set()
+        self.included: set[str] = set()
         """The ids of all events that were recalled."""
         self.has_looked = False
         """Whether anybody asked for messages."""
@@ -50,7 +50,7 @@ class StoreMemorySource:
         """The damaged messages that could not be recalled, by their paths."""
         self._without: set[int] = set()
         self._is_shown = False
-        self._events_told: list[Memory] = []
+        self._events_included: list[Memory] = []
 
     def show(self, cut: int, kept: set[int]) -> bool:
         """See the window that was made: where its newest messages begin, and all that it keeps.
@@ -63,11 +63,11 @@ class StoreMemorySource:
             self.last = cut
         self._is_shown = True
         is_twice = not kept.isdisjoint(self.recalled)
-        is_twice = is_twice or any(is_mostly(event, kept) for event in self._events_told)
+        is_twice = is_twice or any(is_mostly(event, kept) for event in self._events_included)
         if is_later or is_twice:
             self.recalled.clear()
-            self.told.clear()
-            self._events_told.clear()
+            self.included.clear()
+            self._events_included.clear()
             # Only then: built once more for a summary, it recalls the same.
             self._without |= kept
         return is_later or is_twice
@@ -108,7 +108,7 @@ class StoreMemorySource:
             for one in found
             if one.memory.weight >= wanted.min_weight
             and (one.memory.kind != "episode" or had_part(one.memory, wanted.asker))
-            and notes.is_told(connection, tenant, one.memory)
+            and notes.is_visible(connection, tenant, one.memory)
         ]
 
     def _events(self, wanted: MemoryQuery) -> list[Memory]:
@@ -121,11 +121,11 @@ class StoreMemorySource:
         near = self._meanings(found, everything)
         best = fitting([with_id(stored) for stored in found], everything, near)
         ordered = best if wanted.query else reversed(best)
-        told = list(islice(filterfalse(self._is_seen, ordered), max(wanted.limit, 0)))
+        included = list(islice(filterfalse(self._is_seen, ordered), max(wanted.limit, 0)))
         self.has_looked = True
-        self._events_told += told
-        self.told.update(event.meta["id"] for event in told)
-        return told if wanted.query else told[::-1]
+        self._events_included += included
+        self.included.update(event.meta["id"] for event in included)
+        return included if wanted.query else included[::-1]
 
     def _is_seen(self, event: Memory) -> bool:
         """Whether the window has most of an event's messages, so that it is not shown twice."""

@@ -112,8 +112,8 @@ def requote(
             continue
         excerpt = flat(reply.excerpt).rstrip("….")
         if quoted_id(message) in ids or (excerpt and any(excerpt in text for text in texts)):
-            told = None if new is None else new[: max(len(reply.excerpt), 1)]
-            changed[seq] = unquoted(message, told)
+            shortened = None if new is None else new[: max(len(reply.excerpt), 1)]
+            changed[seq] = unquoted(message, shortened)
     if changed:
         rewrite(connection, reader.number, changed)
     return len(changed)

@@ -28,7 +28,7 @@ __all__ = [
     "decoded",
     "find",
     "find_equal",
-    "is_told",
+    "is_visible",
     "made_from",
     "merged",
     "new_id",
@@ -226,13 +226,13 @@ def newest(
     """
     conditions = "".join(f" AND {name} = ?" for name in fields)
     sql = f"{SELECT}{conditions} AND kind <> ? AND scope = ? ORDER BY number DESC LIMIT ?"
-    told = [
+    visible = [
         row
         for one in {"", scope}
         for row in connection.rows(sql, tenant, *fields.values(), without, one, most)
     ]
-    told.sort(key=lambda row: row[0])
-    found = [as_stored(row) for row in told[-most:]] if most > 0 else []
+    visible.sort(key=lambda row: row[0])
+    found = [as_stored(row) for row in visible[-most:]] if most > 0 else []
     return [one for one in found if one.memory is not DAMAGED]
 
 
@@ -284,7 +284,7 @@ def made_from(memory: Memory) -> list[int]:
     return [one for one in cast("Sequence[object]", found) if type(one) is int]
 
 
-def is_told(connection: Connection, tenant: str, memory: Memory) -> bool:
+def is_visible(connection: Connection, tenant: str, memory: Memory) -> bool:
     """Whether every message that a memory was made from is visible in its conversation."""
     seqs = made_from(memory)
     head = conversations.find(connection, tenant, memory.scope) if seqs and memory.scope else None
@@ -321,7 +321,7 @@ def page_after(
 
     def work(connection: Connection) -> list[tuple[int, StoredMemory | None]]:
         return [
-            (place, stored if is_told(connection, tenant, stored.memory) else None)
+            (place, stored if is_visible(connection, tenant, stored.memory) else None)
             for place, stored in after(connection, tenant, number, fields)
         ]
 

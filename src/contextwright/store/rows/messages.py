@@ -27,8 +27,8 @@ __all__ = [
     "public",
     "marks_between",
     "rows_between",
-    "told",
     "with_missing",
+    "without_gone_text",
     "without_lost_quotes",
 ]
 
@@ -79,10 +79,10 @@ def each(
         stored = engine.read(
             lambda connection, page=page: between(connection, head, page[0], page[-1])
         )
-        yield from stored if hidden else map(told, stored)
+        yield from stored if hidden else map(without_gone_text, stored)
 
 
-def told(stored: StoredMessage) -> StoredMessage:
+def without_gone_text(stored: StoredMessage) -> StoredMessage:
     """Return a message as readers see it: without its text if it is gone."""
     if stored.damage or not is_gone(stored.message):
         return stored

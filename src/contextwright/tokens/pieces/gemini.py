@@ -80,9 +80,9 @@ def gemini(payload: Any) -> Outline:
     body = fields(payload)
     yield Piece("request", "request")
     yield from unread(body, BODY, "request")
-    if told := either(body, "systemInstruction", "system_instruction"):
+    if system := either(body, "systemInstruction", "system_instruction"):
         yield Piece("system", "system")
-        yield from gemini_parts(told, "system")
+        yield from gemini_parts(system, "system")
     contents = listed(body.get("contents")) or items(body.get("history")) or items(payload)
     if now := items(either(body, "userParts", "user_parts")):
         contents = [*contents, {"role": "user", "parts": now}]

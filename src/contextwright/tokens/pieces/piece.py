@@ -165,16 +165,16 @@ def compact(text: str) -> str:
 
 def definition(tool: Fields) -> Fields:
     """Return a tool's name, description and JSON schema under the same keys for every format."""
-    told = fields(tool.get("function") or tool.get("custom") or tool)
+    definition = fields(tool.get("function") or tool.get("custom") or tool)
     for name in ("parameters", "input_schema", "parametersJsonSchema", "parameters_json_schema"):
-        if isinstance(told.get(name), dict):
-            schema = told[name]
+        if isinstance(definition.get(name), dict):
+            schema = definition[name]
             break
     else:
         schema = None
     return {
-        "name": text_of(told.get("name")),
-        "description": text_of(told.get("description")),
+        "name": text_of(definition.get("name")),
+        "description": text_of(definition.get("description")),
         "parameters": schema,
     }
 

@@ -58,11 +58,11 @@ def parts(text: str) -> list[str]:
 def declaration(tool: Fields) -> str:
     """Return one tool as a declaration."""
     schema = fields(tool.get("parameters"))
-    told: Fields = {}
+    definition: Fields = {}
     if description := text_of(tool.get("description")):
-        told["description"] = description
-    told["parameters"] = plain(schema, Definitions(schema), 0)
-    return f"{QUOTE}declaration:{text_of(tool.get('name'))}{spelled(told)}{QUOTE}"
+        definition["description"] = description
+    definition["parameters"] = plain(schema, Definitions(schema), 0)
+    return f"{QUOTE}declaration:{text_of(tool.get('name'))}{spelled(definition)}{QUOTE}"
 
 
 def plain(given: Any, definitions: Definitions, depth: int) -> Any:

@@ -53,15 +53,15 @@ def is_confirmed(tool: Fields) -> bool:
     schema = tool.get("parameters")
     if not isinstance(schema, dict) or "\n" in text_of(tool.get("description")):
         return False
-    told = fields(schema)
-    named = fields(told.get("properties"))
-    return not told.get("description") and all(map(is_simple, named.values()))
+    entry = fields(schema)
+    named = fields(entry.get("properties"))
+    return not entry.get("description") and all(map(is_simple, named.values()))
 
 
 def is_simple(schema: Any) -> bool:
     """Whether a schema has only a simple type."""
-    told = fields(schema)
-    return told.keys() == {"type"} and text_of(told["type"]) in NAMES
+    entry = fields(schema)
+    return entry.keys() == {"type"} and text_of(entry["type"]) in NAMES
 
 
 def comment(text: Any) -> str:
