@@ -128,7 +128,7 @@ def test_a_client_that_reads_nothing_loses_its_place(
     caplog: pytest.LogCaptureFixture,
     is_slow: bool,
 ) -> None:
-    monkeypatch.setattr(server, "STALLED_SECONDS", 0.1)
+    monkeypatch.setattr(server, "STALLED_SECONDS", 1.0 if is_slow else 0.1)
     much = b"x" * (16 << 20)
     silent = Silent(HEAD + f"{len(much):x}\r\n".encode() + much + b"\r\n0\r\n\r\n")
     settings = GatewaySettings((Route("*", "anthropic", base_url=silent.address),))
@@ -137,7 +137,7 @@ def test_a_client_that_reads_nothing_loses_its_place(
         with running(settings, environment=ENVIRONMENT, store=store) as gateway:
             with asking(gateway, HELLO, TOKEN) as client:
                 while is_slow and not got.endswith(b"0\r\n\r\n"):
-                    time.sleep(0.005)  # all of it takes longer than it may read nothing
+                    time.sleep(0.02)  # all of it takes longer than it may read nothing
                     piece = client.recv(1 << 18)
                     assert piece
                     got += piece
