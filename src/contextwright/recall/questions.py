@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from contextwright.recall.dates.periods import Period, periods
-from contextwright.text.persons import means_one_speaker, means_speaker
+from contextwright.text.persons import means_one, means_speaker
 from contextwright.text.terms import (
     Languages,
     common_words,
@@ -73,6 +73,8 @@ class Question(Struct, frozen=True):
     is_own: bool
     """Whether it is about the person who asks."""
     periods: tuple[Period, ...]
+    askers: frozenset[str] = frozenset()
+    """The names of the person who asks, if it is about them among several; empty if unknown."""
     is_remark: bool = False
     """Whether it asks nothing: neither a question nor a few keywords."""
 
@@ -100,7 +102,7 @@ def question_of(text: str, speakers: Iterable[str] = (), now: datetime | None = 
         frozenset(),
         means_speaker(set(map(plain, words)), text),
         periods(text, now),
-        len(terms) > KEYWORDS and QUESTION_MARK.search(text) is None,
+        is_remark=len(terms) > KEYWORDS and QUESTION_MARK.search(text) is None,
     )
     return asked_among(question, speakers)
 
@@ -127,7 +129,9 @@ def asked_among(question: Question, speakers: Iterable[str]) -> Question:
 
 
 def asked_by(question: Question, asker: str, people: Iterable[tuple[str, str]]) -> Question:
-    """Return a question as this person asks it: among several people, their "I" names them.
+    """Return a question as this person asks it: among several people, their "I" means them.
+
+    Not where the question names others: "What did Bob tell me?" is about his words.
 
     Args:
         asker: their id.
@@ -137,9 +141,9 @@ def asked_by(question: Question, asker: str, people: Iterable[tuple[str, str]]) 
     own = {name for name, id in known if id == asker and name}
     others = {name for name, id in known if id != asker and name}
     words = set(map(plain, WORD.findall(question.text)))
-    if not (own and others and means_one_speaker(words, question.text)):
+    if not own or not others or question.speakers - own:
         return question
-    return replace(question, speakers=question.speakers | own, is_own=False)
+    return replace(question, askers=frozenset(own)) if means_one(words, question.text) else question
 
 
 def words_of_name(name: str) -> list[str]:

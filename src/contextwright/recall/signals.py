@@ -71,7 +71,8 @@ class Signals(NamedTuple):
     speaker: float = 0.0
     """Whether the question names its speaker."""
     own: float = 0.0
-    """Whether a user wrote it, and the question is about the person who asks."""
+    """Whether the question is about the person who asks, and they wrote it; any user, if it is not
+    known who asks."""
     date: float = 0.0
     """Whether it was sent at the time that the question names, or soon after."""
     asks: float = 0.0
@@ -122,12 +123,19 @@ def signals_of(
             meaning_beside(meanings, number, entry) if meanings else 0.0,
             nearest_sessions.get(entry.session, 0.0),
             1.0 if entry.speaker in question.speakers else 0.0,
-            1.0 if question.is_own and entry.flags & USER else 0.0,
+            1.0 if is_own(question, entry) else 0.0,
             times.fit(entry.time) if question.periods and entry.time is not None else 0.0,
             1.0 if entry.flags & ASKS else 0.0,
         )
         result.append((number, entry, signals))
     return result
+
+
+def is_own(question: Question, entry: Entry) -> bool:
+    """Whether a question is about the person who asks, and a message theirs, as far as known."""
+    if question.askers:
+        return entry.speaker in question.askers
+    return question.is_own and bool(entry.flags & USER)
 
 
 def first_of(

@@ -7,21 +7,23 @@ from collections.abc import Set
 
 from contextwright.text.terms import plain
 
-__all__ = ["addresses_somebody", "means_one_speaker", "means_speaker"]
+__all__ = ["addresses_somebody", "means_one", "means_speaker"]
 
 ONE = frozenset(
     map(
         plain,
         """
-i me my mine myself
-я мене мені мною мій моя моє мої меня мне мной мой моё мои
-ich mich mir mein meine meinem meinen meiner
+i my mine myself
+я мене мною мій моя моє мої меня мной мой моё мои
+ich mich mein meine meinem meinen meiner
 yo mi mí mis
 je moi mon ma mes
-أنا मैं मुझे मेरा मेरी मेरे
+أنا मैं मेरा मेरी मेरे
 """.split(),
     )
 )
+TO_ONE = frozenset(map(plain, "me мені мне mir मुझे".split()))
+"""Mostly in a request, "tell me", which is about anybody."""
 SEVERAL = frozenset(
     map(
         plain,
@@ -35,7 +37,7 @@ nous notre nos
 """.split(),
     )
 )
-FIRST = ONE | SEVERAL
+FIRST = ONE | TO_ONE | SEVERAL
 SECOND = frozenset(
     map(
         plain,
@@ -64,10 +66,14 @@ def means_speaker(words: Set[str], text: str) -> bool:
     return not FIRST.isdisjoint(words) or HAN_FIRST.search(text) is not None
 
 
-def means_one_speaker(words: Set[str], text: str) -> bool:
-    """Whether a text says "I", and not "we"; the arguments are those of `means_speaker`."""
-    is_several = not SEVERAL.isdisjoint(words) or HAN_SEVERAL.search(text) is not None
-    return not is_several and means_speaker(words, text)
+def means_one(words: Set[str], text: str) -> bool:
+    """Whether a text is about its speaker alone: it says "I" or "my", not just "me", nor "we".
+
+    The arguments are those of `means_speaker`.
+    """
+    if not SEVERAL.isdisjoint(words) or HAN_SEVERAL.search(text) is not None:
+        return False
+    return not ONE.isdisjoint(words) or HAN_FIRST.search(text) is not None
 
 
 def addresses_somebody(words: Set[str], text: str) -> bool:
