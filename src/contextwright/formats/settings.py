@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from contextwright.errors import shown
 from contextwright.formats.hosts import FREE, HOSTS, known_effort
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation, Effort, Settings, ToolChoice
@@ -291,7 +292,7 @@ def known_choice(conversation: Conversation, changes: list[Change]) -> ToolChoic
     lost = {*choice.allowed, choice.name} - names - {None}
     if not lost:
         return choice
-    reason = f"no function {', '.join(sorted(map(repr, lost)))} is defined"
+    reason = f"no function {', '.join(sorted(map(shown, lost)))} is defined"
     allowed = tuple(name for name in choice.allowed if name in names)
     if choice.name in lost or not allowed:
         changes.append(Change("loss.setting", "tool_choice", reason))

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from contextwright.errors import shown
 from contextwright.formats.rules.draft import clean_name
 from contextwright.formats.schemas import json_schema
 from contextwright.messages.changes import Change
@@ -73,7 +74,7 @@ def is_first_of_name(name: object, taken: set[str], path: str, changes: list[Cha
     if not isinstance(name, str):
         return True
     if name in taken:
-        changes.append(Change("loss.tool", path, f"an earlier tool has the name {name!r}"))
+        changes.append(Change("loss.tool", path, f"an earlier tool has the name {shown(name)}"))
         return False
     taken.add(name)
     return True

@@ -271,11 +271,11 @@ def own_fields(extra: Extra, fields: Mapping[str, Any], path: str, changes: list
     lost = [
         name
         for key, value in own.items()
-        if key not in kept and value not in (None, False, [])
+        if key not in kept and not (value is None or value is False or value == [])
         for name in inner_fields(key, value)
     ]
     if lost:
-        reason = f"OpenAI's own models refuse {', '.join(lost)}"
+        reason = f"OpenAI's own models refuse {', '.join(map(clean_name, lost))}"
         changes.append(Change("loss.extra", path, reason))
     others = {name: fields for name, fields in extra.items() if name != NAME}
     return {**others, NAME: kept} if kept else others

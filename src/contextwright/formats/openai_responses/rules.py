@@ -18,6 +18,7 @@ from contextwright.formats.openai_responses.media import NAME
 from contextwright.formats.rules import (
     Draft,
     Ruled,
+    clean_name,
     is_plain_text,
     keeping,
     path_to,
@@ -239,7 +240,7 @@ def own_fields(
     }
     if len(kept) == len(own):
         return extra
-    lost = ", ".join(key for key in own if key not in kept)
+    lost = ", ".join(clean_name(key) for key in own if key not in kept)
     refused = "OpenAI's own models refuse" if exact else "the API refuses the value of"
     changes.append(Change("loss.extra", path, f"{refused} {lost}"))
     others = {name: fields for name, fields in extra.items() if name != NAME}

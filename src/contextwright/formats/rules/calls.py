@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import chain, groupby
 
+from contextwright.errors import shown
 from contextwright.formats.rules.draft import (
     Draft,
     Place,
     Placed,
     Ruled,
+    clean_name,
     keeping,
     messages_of,
     path_in,
@@ -202,7 +204,8 @@ def answered(answer: Answer, draft: Draft, changes: list[Change]) -> ToolResult:
     if answer.result is not None:
         return replace(answer.result, call_id=call.id, name=call.name)
     path = path_in(draft, answer.at)
-    changes.append(Change("invent.result", path, f"no result of {call.name} was recorded"))
+    reason = f"no result of {clean_name(call.name)} was recorded"
+    changes.append(Change("invent.result", path, reason))
     return ToolResult(call.id, NO_RESULT, call.name, is_error=True)
 
 
@@ -212,7 +215,7 @@ def spell_tool_names(draft: Draft, target: Target) -> Ruled:
     if not names:
         return draft, []
     changes = [
-        Change("repair.tool_name", "tools", f"{name!r} is sent as {new!r}")
+        Change("repair.tool_name", "tools", f"{shown(name)} is sent as {shown(new)}")
         for name, new in names.items()
     ]
     spelled: Draft = []

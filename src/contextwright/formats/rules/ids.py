@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import groupby
 
+from contextwright.errors import shown
 from contextwright.formats.rules.draft import (
     Draft,
     Ruled,
@@ -38,7 +39,7 @@ def part_repeated_ids(draft: Draft, target: Target) -> Ruled:
     for id, calls, results in repeated_ids(draft):
         for call, result in list(zip(calls[-len(results) :], results, strict=False))[1:]:
             new = spelled[call] = spelled[result] = speller.spell(id)
-            reason = f"{clean_name(repr(id))} gets the id {new!r}"
+            reason = f"{clean_name(repr(id))} gets the id {shown(new)}"
             changes.append(Change("repair.id", path_in(draft, call), reason))
     return with_ids(draft, spelled), changes
 
@@ -82,7 +83,7 @@ def spell_ids(draft: Draft, target: Target) -> Ruled:
                 code = "invent.id" if id is None else "repair.id"
                 was = "a call without id" if id is None else clean_name(repr(id))
                 path = path_in(draft, answer.at)
-                changes.append(Change(code, path, f"{was} gets the id {new!r}"))
+                changes.append(Change(code, path, f"{was} gets the id {shown(new)}"))
                 spelled[answer.at] = new
             result = answer.result
             if answer.result_at is None or result is None or result.call_id == new:

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from contextwright.formats.rules.draft import Draft, Ruled, keeping, messages_of, path_to
+from contextwright.formats.rules.draft import (
+    Draft,
+    Ruled,
+    clean_name,
+    keeping,
+    messages_of,
+    path_to,
+)
 from contextwright.formats.target import Target
 from contextwright.messages.changes import Change
 from contextwright.messages.exchanges import match_results
@@ -46,7 +53,7 @@ def speech(call: ToolCall, target: Target, path: str, changes: list[Change]) -> 
         return [call]  # no text in the expected argument: an ordinary call
     rest = [name for name in call.arguments if name != argument]
     if rest:
-        lost = ", ".join(rest)
+        lost = ", ".join(map(clean_name, rest))
         changes.append(Change("loss.reply_argument", path, f"{call.name} is not sent: {lost}"))
     if not isinstance(words, str):
         changes.append(Change("repair.reply_tool", path, f"{call.name} ends the turn; not sent"))

@@ -76,7 +76,7 @@ def tools(payload: dict[str, Any], model: Model) -> Iterator[Problem]:
         name = tool.get("name")
         if isinstance(name, str):
             if name in names:
-                yield Problem("A-toolname", f"{path}.name", f"tool {name!r} is defined twice")
+                yield Problem("A-toolname", f"{path}.name", f"tool {shown(name)} is defined twice")
             names.add(name)
         if is_deferred(tool) and is_object(tool.get(MARK)):
             yield Problem("A-cache-deferred", f"{path}.{MARK}", "a deferred tool is not cached")

@@ -11,7 +11,7 @@ from typing import Any, cast, get_args
 
 from msgspec import Struct
 
-from contextwright.errors import Level, Problem
+from contextwright.errors import Level, Problem, shown
 from contextwright.models import Model
 from contextwright.wire.anthropic.blanks import BLANK, blank_inside, blank_text, is_blank
 from contextwright.wire.anthropic.media import source
@@ -155,7 +155,7 @@ def calls(turn: Turn, open_calls: dict[str, Block]) -> Iterator[Problem]:
         if block.kind != "tool_use" or not isinstance(id, str):
             continue
         if id in open_calls:
-            yield Problem("A-dup-id", f"{block.path}.id", f"tool_use id {id!r} occurs twice")
+            yield Problem("A-dup-id", f"{block.path}.id", f"tool_use id {shown(id)} occurs twice")
         if not ID(id):
             yield Problem("A-id", f"{block.path}.id", "an id holds only letters, digits, _ and -")
         name = block.fields.get("name")
@@ -168,7 +168,7 @@ def calls(turn: Turn, open_calls: dict[str, Block]) -> Iterator[Problem]:
 
 def unanswered(open_calls: dict[str, Block]) -> Iterator[Problem]:
     for id, block in open_calls.items():
-        reason = f"tool_use {id!r} has no tool_result in the next turn"
+        reason = f"tool_use {shown(id)} has no tool_result in the next turn"
         yield Problem("A-unanswered", block.path, reason)
 
 
@@ -192,10 +192,12 @@ def answers(turn: Turn, open_calls: dict[str, Block], *, continues: bool) -> Ite
             del open_calls[id]
             answered.add(id)
         elif id in answered:
-            yield Problem("A-dup-result", block.path, f"tool_use {id!r} already has a result")
+            yield Problem("A-dup-result", block.path, f"tool_use {shown(id)} already has a result")
         else:
             level: Level = "warning" if continues else "error"  # its call may be in the thread
-            yield Problem("A-orphan", block.path, f"no tool_use {id!r} in the turn before", level)
+            yield Problem(
+                "A-orphan", block.path, f"no tool_use {shown(id)} in the turn before", level
+            )
     if len(holders) > 1:
         reason = "the results of one turn are in several messages"
         yield Problem("A-split", turn.path, reason, "warning")
@@ -361,7 +363,9 @@ def server_tools(turns: list[Turn], payload: dict[str, Any], model: Model) -> It
                     yield Problem("A-server-orphan", block.path, reason)
     for id, (index, block) in called.items():
         if last_other > index:
-            yield Problem("A-server-open", block.path, f"hosted call {id!r} never got its result")
+            yield Problem(
+                "A-server-open", block.path, f"hosted call {shown(id)} never got its result"
+            )
 
 
 def tools_missing(turns: list[Turn], payload: dict[str, Any], model: Model) -> Iterator[Problem]:
