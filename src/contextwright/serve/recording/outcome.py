@@ -183,10 +183,14 @@ def without_content(ended: EndedRequest) -> EndedRequest:
 
 
 def masked(body: bytes, keys: frozenset[str]) -> bytes:
-    """Return a body with stars in the place of keys: a provider may repeat one in its error."""
+    """Return a body with stars in the place of keys: a provider may repeat one in its error.
+
+    Some writers of JSON escape each slash.
+    """
     for key in keys:
         if len(key) >= MIN_KEY_CHARS:
-            body = body.replace(key.encode(), b"*" * len(key.encode()))
+            for spelling in {key, key.replace("/", r"\/")}:
+                body = body.replace(spelling.encode(), b"*" * len(spelling.encode()))
     return body
 
 
