@@ -22,6 +22,7 @@ from contextwright.store.contexts import loader as reach
 from contextwright.store.contexts.build import replay
 from contextwright.store.rows import summaries as store_summaries
 from contextwright.store.store import Store
+from contextwright.text.json import encode_json
 from contextwright.windows.clearing import Clearing
 from profiles import FAULT, STORE, examples
 from strategies.windows import histories, windows
@@ -347,3 +348,13 @@ def test_what_is_erased_or_hidden_is_said_of_each(place: str) -> None:
     assert list(context.decisions) == list(whole.decisions)
     erased = [index for index, one in enumerate(context.decisions) if one.reason == "erased"]
     assert erased == [1, 4]
+
+
+def test_a_pinned_message_is_written_as_from_a_list(tmp_path: Path) -> None:
+    told = [cw.user("Hello", pinned=True), cw.assistant("Hi"), cw.user("How are you?")]
+    with cw.Store(tmp_path / "s.db", sync="fast") as store:
+        chat = store.conversation("c")
+        chat.add(told)
+        kept = chat.context(model="gpt-4o", format="contextwright").payload
+    built = cw.build(told, model="gpt-4o", format="contextwright").payload
+    assert encode_json(kept["messages"]) == encode_json(built["messages"])

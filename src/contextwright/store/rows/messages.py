@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from sys import intern
 
 import msgspec
 
@@ -195,6 +196,7 @@ def marked(message: Message, visibility: str | None, pinned: int | None) -> Mess
         return message
     return msgspec.structs.replace(
         message,
-        visibility=message.visibility if visibility is None else visibility,
+        # The very object of the default, because msgspec tells by it what to leave out of JSON.
+        visibility=message.visibility if visibility is None else intern(visibility),
         pinned=message.pinned if pinned is None else bool(pinned),
     )
