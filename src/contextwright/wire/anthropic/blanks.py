@@ -8,7 +8,7 @@ from contextwright.errors import Problem
 from contextwright.wire.shapes import objects_in
 from contextwright.wire.values import Object, is_object
 
-__all__ = ["BLANK", "blank_inside", "blank_text", "inner_blocks", "is_blank"]
+__all__ = ["BLANK", "blank_inside", "blank_result", "blank_text", "inner_blocks", "is_blank"]
 
 BLANK = "text must not be empty or white space only"
 
@@ -43,3 +43,15 @@ def inner_blocks(block: Object) -> tuple[str, object]:
     if block.get("type") == "document" and is_object(source) and source.get("type") == "content":
         return "source.content", source.get("content")
     return "", None
+
+
+def blank_result(path: str, fields: Object) -> Iterator[Problem]:
+    """No empty texts in a result; an error has some content."""
+    content = fields.get("content")
+    if content and is_blank(content):
+        yield Problem("A-empty-text", path, BLANK)
+    for place, inner in objects_in(content):
+        yield from blank_text(f"{path}[{place}]", inner)
+        yield from blank_inside(f"{path}[{place}]", inner)
+    if fields.get("is_error") is True and not content:
+        yield Problem("A-error-empty", path, "an error needs text")

@@ -13,7 +13,13 @@ from msgspec import Struct
 
 from contextwright.errors import Level, Problem, shown
 from contextwright.models import Model
-from contextwright.wire.anthropic.blanks import BLANK, blank_inside, blank_text, is_blank
+from contextwright.wire.anthropic.blanks import (
+    BLANK,
+    blank_inside,
+    blank_result,
+    blank_text,
+    is_blank,
+)
 from contextwright.wire.anthropic.media import source
 from contextwright.wire.anthropic.types import UNSIGNED, AssistantBlock
 from contextwright.wire.shapes import objects_in
@@ -225,18 +231,6 @@ def contents(turns: list[Turn], payload: dict[str, Any], model: Model) -> Iterat
         yield Problem("A-empty-text", "system", BLANK)
     for place, block in objects_in(system):
         yield from blank_text(f"system[{place}]", block)
-
-
-def blank_result(path: str, fields: Object) -> Iterator[Problem]:
-    """No empty texts in a result; an error has some content."""
-    content = fields.get("content")
-    if content and is_blank(content):
-        yield Problem("A-empty-text", path, BLANK)
-    for place, inner in objects_in(content):
-        yield from blank_text(f"{path}[{place}]", inner)
-        yield from blank_inside(f"{path}[{place}]", inner)
-    if fields.get("is_error") is True and not content:
-        yield Problem("A-error-empty", path, "an error needs text")
 
 
 def ends(turns: list[Turn], payload: dict[str, Any], model: Model) -> Iterator[Problem]:
