@@ -13,7 +13,7 @@ import contextwright as cw
 from profiles import BODY, examples
 from strategies.bodies import MODELS, bodies
 
-HOSTS = ("deepseek-chat", "kimi-k3", "mistral-large", "openai/gpt-5.6-sol", "gemini-3.8-flash")
+HOSTS = ("deepseek-chat", "kimi-k3", "mistral-large", "z-ai/glm-5", "gemini-3.8-flash")
 
 
 @pytest.mark.parametrize("source", [api for api in MODELS if api != "openai-chat"])
@@ -53,7 +53,7 @@ def test_requests_to_mistral_hold_only_what_it_knows(source: str) -> None:
         assert payload.keys() <= MISTRALS
 
     law()
-    assert seen["max_tokens"]
+    assert len(seen) > 3
 
 
 MISTRALS = frozenset(

@@ -324,8 +324,12 @@ def settle_thinking(body: dict[str, Any], model: Model, changes: list[Change]) -
         return
     mode = thinking.get("type")
     if mode == "enabled" and not model.legacy_thinking and is_known(model):
-        body["thinking"] = {"type": "adaptive"}
-        changes.append(Change("repair.setting", "thinking", f"{model.id} thinks adaptively"))
+        if model.adaptive_thinking:
+            body["thinking"] = {"type": "adaptive"}
+            changes.append(Change("repair.setting", "thinking", f"{model.id} thinks adaptively"))
+        else:
+            del body["thinking"]
+            changes.append(Change("loss.setting", "thinking", f"{model.id} does not think"))
     elif mode == "enabled" and any(open_loop(turns_of(objects_in(body.get("messages"))))):
         del body["thinking"]
         reason = "the turn that the model goes on with does not begin with thinking"

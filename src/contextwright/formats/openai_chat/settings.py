@@ -223,7 +223,7 @@ def in_own_words(
 
 
 def without_sampling(wire: dict[str, Any], model: Model, changes: list[Change]) -> dict[str, Any]:
-    """Remove settings that a model refuses because it reasons, and rename its output limit."""
+    """Remove settings that a model refuses because it reasons or not; rename its output limit."""
     kept = dict(wire)
     for field in [problem.path for problem in sampling(wire, model)]:
         value = kept.pop(field)

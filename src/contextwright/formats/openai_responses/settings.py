@@ -32,6 +32,7 @@ from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation, Settings, ToolChoice
 from contextwright.wire import ranges
 from contextwright.wire.openai_responses.rules import MIN_OUTPUT_TOKENS, output_format
+from contextwright.wire.openai_responses.sampling import sampling
 from contextwright.wire.openai_responses.tools import choice_problems
 from contextwright.wire.values import is_object
 
@@ -91,6 +92,11 @@ def settings_wire(
             wire = fitted_settings(wire, changes, exact=exact)
         if exact:
             settle_state(wire, changes)
+        if exact and conversation.model != target.model.id:
+            for problem in [*sampling(wire, target.model)]:
+                del wire[problem.path]
+                reason = f"{target.model.id} takes no {problem.path}"
+                changes.append(Change("loss.setting", problem.path, reason))
     else:
         wire = translated(conversation, target, changes)
         shared = conversation.extra.get(CHAT, {})

@@ -321,7 +321,9 @@ def audio(messages: Messages, model: Model) -> Iterator[Problem]:
 
 
 def sampling(body: dict[str, Any], model: Model) -> Iterator[Problem]:
-    """Settings that reasoning models refuse, some of them only at some efforts."""
+    """Settings that models refuse because they reason, some only at some efforts, or do not."""
+    if model.sampling and body.get("reasoning_effort") is not None:
+        yield Problem("OC-sampling", "reasoning_effort", f"{model.id} does not reason", "warning")
     if not model.sampling:
         if body.get("max_tokens") is not None:
             reason = f"{model.id} wants max_completion_tokens"

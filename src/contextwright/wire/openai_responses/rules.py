@@ -18,6 +18,7 @@ from contextwright.models import Model
 from contextwright.wire import ranges
 from contextwright.wire.media import number_problems
 from contextwright.wire.openai_responses.media import part_problems
+from contextwright.wire.openai_responses.sampling import sampling
 from contextwright.wire.openai_responses.tools import (
     is_name,
     name_problems,
@@ -407,10 +408,7 @@ def request_settings(body: dict[str, Any], model: Model) -> Iterator[Problem]:
         yield Problem("OR-empty", "input", "nothing to answer: no input and no stored state")
     if body.get("model") is None and not body.get("prompt"):
         yield Problem("T-required", "model", "required field is missing")
-    for name in ("temperature", "top_p"):
-        if not model.sampling and body.get(name) is not None:
-            message = f"{model.id} may refuse it unless its reasoning is off"
-            yield Problem("OR-sampling", name, message, "warning")
+    yield from sampling(body, model)
     yield from output_format(body, "error" if model.provider == "openai" else "warning")
     field = "max_output_tokens"
     yield from ranges.range_problems(body, ranges.RESPONSES)
