@@ -105,7 +105,9 @@ def load(path: Path) -> Recipe:
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}") from error
+        reason = (error.strerror or str(error)).lower()
+        hint = "name a .toml or .json file, or a recipe of cw recipes"
+        raise UsageError(f"cannot read {shown(str(path))}: {reason}", hint=hint) from error
     except ValueError as error:  # NUL, or a lone surrogate
         raise UsageError(f"{shown(str(path))} is not a path") from error
     try:

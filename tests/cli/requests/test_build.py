@@ -173,7 +173,7 @@ def test_into_a_file(cw: Run, tmp_path: Path) -> None:
     ("arguments", "expected"),
     [
         (("--recipe", "nobody"), "unknown recipe 'nobody'"),
-        (("--recipe", "missing.toml"), "missing.toml: No such file or directory"),
+        (("--recipe", "missing.toml"), "cannot read 'missing.toml': no such file or directory"),
         (("--format", "nobody"), "unknown format 'nobody'"),
         (("--budget", "0"), "Invalid value for '--budget'"),
         (("--max-output-tokens", "-1"), "Invalid value for '--max-output-tokens'"),
