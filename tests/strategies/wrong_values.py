@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import contextwright as cw
+from contextwright.errors import shown
 from golden_files import compare_digests
 
 NOW = datetime(2025, 1, 15, 12, 30, tzinfo=UTC)
@@ -34,8 +35,16 @@ def wrong_values() -> list[Any]:
         [{"role": "user"}], [{"role": []}], {1, 2}, object(), Odd(), Odd, iter([3]), len, NOW,
         cw.user("x"), MESSAGE("user", "x"), MESSAGE(3, (3,)), MESSAGE("user", (TEXT(3),)),
         CONVERSATION(3), CONVERSATION((), tools=(3,)), TOOL(3),
-        MESSAGE("assistant", (CALL(3, 3, 3),)), MESSAGE("user", (MEDIA(3, 3, 3),)),
+        MESSAGE("assistant", (CALL(3, 3, 3),)), MESSAGE("user", (MEDIA(3, 3, 3),)), nested(5_000),
     ]  # fmt: skip
+
+
+def nested(levels: int) -> list[Any]:
+    """A list in a list in a list, as deep as that."""
+    value: list[Any] = []
+    for _ in range(levels):
+        value = [value]
+    return value
 
 
 def used_up(found: Any) -> None:
@@ -63,8 +72,8 @@ def refusals(call: Callable[..., Any], usual: dict[str, Any]) -> Iterator[tuple[
             try:
                 said.append(refusal(call, {**usual, name: value}))
             except Exception as error:
-                shown = repr(wrong_values()[place])
-                raise AssertionError(f"{name} = {shown}: {error!r}") from error
+                given = shown(wrong_values()[place])
+                raise AssertionError(f"{name} = {given}: {error!r}") from error
         yield name, said
 
 

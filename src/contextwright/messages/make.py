@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, TypeAlias, TypedDict, Unpack, cast, get_args
 
@@ -20,19 +20,29 @@ Content: TypeAlias = "str | Part | Mapping[str, Any] | Sequence[str | Part]"
 
 def as_parts(content: Content) -> tuple[Part, ...]:
     """Return text, a part or a list of them as parts."""
+    try:
+        return tuple(parts_in(content))
+    except RecursionError:
+        raise not_content(content) from None
+
+
+def parts_in(content: Content) -> Iterator[Part]:
+    """Yield text, a part or a list of them as parts."""
     if isinstance(content, str):
-        return (Text(content),)
-    if isinstance(content, Part):
-        return (content,)
-    if isinstance(content, Sequence) and not isinstance(content, bytes | bytearray):
-        parts: list[Part] = []
+        yield Text(content)
+    elif isinstance(content, Part):
+        yield content
+    elif isinstance(content, Sequence) and not isinstance(content, bytes | bytearray):
         for item in content:
-            parts.extend(as_parts(item))
-        return tuple(parts)
-    raise UsageError(
-        f"content cannot be {shown(content)}",
-        hint="pass text, a part such as Media(…), or a list of them",
-    )
+            yield from parts_in(item)
+    else:
+        raise not_content(content)
+
+
+def not_content(content: object) -> UsageError:
+    """Return the error for what holds no parts."""
+    hint = "pass text, a part such as Media(…), or a list of them"
+    return UsageError(f"content cannot be {shown(content)}", hint=hint)
 
 
 def as_author(author: Author | str | None) -> Author | None:

@@ -165,9 +165,9 @@ def memory_body(memory: Memory) -> str:
     Raises:
         UsageError: with the field and the character, if it cannot be stored.
     """
+    require_json(memory.meta)
     for path, place, character in faults_of(structs.asdict(memory), "memory"):
         raise refusal(path, place, character)
-    require_json(memory.meta)
     try:
         body = encoded(memory, "memory")
         if decode_memory(body) != memory:
