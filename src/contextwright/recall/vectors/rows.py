@@ -137,7 +137,7 @@ class Codes:
         return places, query.cosines(rows, query.lengths(rows))
 
     def _candidates(self, query: Query, start: int, stop: int, most: int) -> Places:
-        """Return about `count` rows whose signs agree best with those of a question."""
+        """Return about `most` rows whose signs agree best with those of a question."""
         if stop - start <= most or self._middle is None:
             return numpy.arange(start, stop)
         asked = signs_of((query.vector - self._middle)[None])
