@@ -74,6 +74,13 @@ class Pricer:
         return self.add(found, bodies).count(calibration)
 
     def add(self, found: Iterable[Piece | Turn], bodies: Mapping[str, bytes] = NO_BODIES) -> Sum:
+        """Return the prices of pieces and messages, added up by place, as those of a request."""
+        total = self._sum(found, bodies)
+        if not total.certain:
+            total.doubted += self.rates.slack
+        return total
+
+    def _sum(self, found: Iterable[Piece | Turn], bodies: Mapping[str, bytes] = NO_BODIES) -> Sum:
         """Return the prices of pieces and messages, added up by place."""
         total = Sum(unseen={"model": None} if self.model.hosted_tools else {})
         starts: list[float] = []
@@ -87,8 +94,6 @@ class Pricer:
         if starts and sum(total.places.values()) + total.doubted >= min(starts):
             # The provider may clear or compact the history: nothing of it is sure to be charged.
             total.below = sum(total.places.values())
-        if not total.certain:
-            total.doubted += self.rates.slack
         return total
 
     def _turn(self, turn: Turn, body: bytes | None) -> Sum:
@@ -125,9 +130,8 @@ class Pricer:
 
     def most(self, found: Iterable[Piece | Turn]) -> float:
         """Return the most that pieces and messages add to a request that holds others too."""
-        total = self.add(found)
-        slack = 0 if total.certain else self.rates.slack  # of the whole request, once
-        return sum(total.places.values()) + total.doubted - slack
+        total = self._sum(found)
+        return sum(total.places.values()) + total.doubted
 
     def most_of(self, texts: Iterable[tuple[Kind, str, str]]) -> float:
         """Return the same for pieces that are texts: their kinds, places and values."""
