@@ -11,7 +11,7 @@ import uvicorn
 from httptools import HttpParserUpgrade, HttpRequestParser
 from starlette.applications import Starlette
 from starlette.types import ASGIApp, Receive, Scope, Send
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from contextwright.serve.http.stream import CLOSE, hang_up
 
@@ -78,6 +78,26 @@ def ends_quietly(app: ASGIApp) -> ASGIApp:
             await hang_up(scope, receive, error)
 
     return call
+
+
+def until_close(cycle: RequestResponseCycle) -> Send:
+    """Return what sends an answer to a client of HTTP/1.0: one without a length ends by closing.
+
+    uvicorn would send it in chunks, which such a client takes for the answer.
+    """
+    counted = True
+
+    async def send(message: Any) -> None:
+        nonlocal counted
+        if message["type"] == "http.response.start":
+            counted = any(name.lower() == b"content-length" for name, _ in message["headers"])
+            if not counted:
+                cycle.chunked_encoding = False
+        elif not counted:
+            cycle.expected_content_length = len(message.get("body", b""))
+        await RequestResponseCycle.send(cycle, message)
+
+    return send
 
 
 async def refuse_head(_: Scope, __: Receive, send: Send) -> None:
@@ -191,6 +211,8 @@ class BoundedProtocol(HttpToolsProtocol):
         if size > MAX_HEAD_BYTES:  # it came all at once
             self.app = refuse_head
         super().on_headers_complete()
+        if self.scope["http_version"] == "1.0":
+            self.cycle.send = until_close(self.cycle)  # pyright: ignore[reportAttributeAccessIssue]
 
     def on_message_complete(self) -> None:
         """Go on with a request that is whole."""

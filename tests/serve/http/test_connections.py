@@ -65,3 +65,18 @@ def test_every_origin_counts(last: str) -> None:
     with running() as gateway:
         answer = answers(gateway.port, head.encode())
     assert answer.startswith(b"HTTP/1.1 403 ")
+
+
+@pytest.mark.parametrize("streams", [False, True], ids=["whole", "streamed"])
+def test_a_client_of_http_1_0_gets_no_chunks(streams: bool) -> None:
+    """It knows none: their sizes would be a part of its answer."""
+    body = BODY[:-1] + b', "stream": true}' if streams else BODY
+    asked = post(b"content-length: %d\r\n\r\n%b" % (len(body), body)).replace(b"1.1", b"1.0", 1)
+    with running() as gateway:
+        head, _, answer = answers(gateway.port, asked).partition(b"\r\n\r\n")
+    assert b"transfer-encoding" not in head
+    if streams:
+        assert answer.startswith(b"data: ")
+        assert answer.endswith(b"data: [DONE]\n\n")
+    else:
+        assert json.loads(answer)["choices"]
