@@ -206,6 +206,16 @@ BROKEN = {
         b"{}\n{}",
         "line 2: something follows the document at column 1 (cw batch reads JSON Lines)",
     ),
+    "two documents, ended as no line is": (
+        b"{}\r{}\r",
+        "line 1: something follows the document at column 4 "
+        "(end lines with \\n: \\r alone does not end one)",
+    ),
+    "two documents on a line": (
+        b"{} {}",
+        "line 1: something follows the document at column 4 "
+        "(leave it out, or put it on a line of its own)",
+    ),
     "key that would move a terminal": (
         rb'{"\u001b[2J": {"a" 1}}',
         "line 1: ['\\x1b[2J'].a: unexpected '1' at column 20 (expected a colon after the key)",

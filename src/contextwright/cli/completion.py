@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from itertools import islice
 from typing import Any
 
@@ -38,12 +37,12 @@ def conversations(ctx: Any, incomplete: str) -> list[str]:
 
     A shell shows whatever is printed while it completes, so errors are not reported here.
     """
-    from contextwright.cli.locations import location_of
+    from contextwright.cli.locations import is_kept, location_of
     from contextwright.errors import ContextwrightError
     from contextwright.store.store import Store
 
     location = location_of(ctx.params.get("store"))
-    if not os.path.exists(location):
+    if not is_kept(location):
         return []  # only files are read, because a server may be slow
     try:
         with Store(location, tenant=ctx.params.get("tenant") or "", embedder=None) as store:

@@ -21,6 +21,11 @@ def location_of(store: str | None) -> str:
     return os.environ.get("CONTEXTWRIGHT_STORE") or str(own_folder() / "store.db")
 
 
+def is_kept(path: str) -> bool:
+    """Whether there is something at a path; opening an empty file would make it a store."""
+    return os.path.exists(path) and not (os.path.isfile(path) and os.path.getsize(path) == 0)
+
+
 def own_folder() -> Path:
     """Return our folder in the user's data folder; it need not exist."""
     home = Path.home()

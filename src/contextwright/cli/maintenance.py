@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 from contextwright.cli import completion
-from contextwright.cli.locations import location_of
+from contextwright.cli.locations import is_kept, location_of
 from contextwright.cli.options import (
     Argument,
     AsJson,
@@ -244,7 +244,7 @@ def copy(
     """
     if same_file(source, target):
         raise UsageError("source and target are the same store")
-    is_made = not dry_run or is_server(target) or os.path.exists(file_of(target))
+    is_made = not dry_run or is_server(target) or is_kept(file_of(target))
     with (
         TemporaryDirectory() as folder,
         existing(StoreOptions(store=source)) as one,

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from difflib import get_close_matches
 from itertools import islice
 
-from contextwright.cli.locations import location_of, make_own_folder, own_folder
+from contextwright.cli.locations import is_kept, location_of, make_own_folder, own_folder
 from contextwright.cli.options import StoreOptions
 from contextwright.errors import NotFound, UsageError, shown
 from contextwright.recall.vectors.choose import EmbedderChoice
@@ -21,6 +21,7 @@ __all__ = ["existing", "existing_chat", "near_names", "opened", "require_convers
 
 MAX_COMPARED = 10_000
 """Maximum number of conversations to compare with a name that is not found."""
+NOT_STORED = "it is a file: cw import stores it"
 
 
 def opened(where: StoreOptions, *, sync: Sync = "full") -> Store:
@@ -38,10 +39,10 @@ def existing(where: StoreOptions, *, embedder: EmbedderChoice = "auto") -> Store
     """Open a store that exists; reading never creates one.
 
     Raises:
-        NotFound: there is no such file.
+        NotFound: there is no such file, or it is empty.
     """
     address = location_of(where.store)
-    if not is_server(address) and not os.path.exists(file_of(address)):
+    if not is_server(address) and not is_kept(file_of(address)):
         raise NotFound(f"there is no store at {shown_address(address)}", hint="cw add creates one")
     return Store(address, tenant=where.tenant, embedder=embedder)
 
@@ -63,12 +64,12 @@ def existing_chat(
 
 
 def require_conversation(store: Store, id: str) -> None:
-    """Raise an error that suggests similar ids if a conversation does not exist."""
+    """Raise an error that suggests similar ids, or the import, if a conversation does not exist."""
     try:
         store.conversation(id).details()
     except NotFound as error:
         ids = (info.id for info in islice(store.list(), MAX_COMPARED))
-        hint = error.hint or near_names(id, ids)
+        hint = error.hint or near_names(id, ids) or (NOT_STORED if os.path.isfile(id) else "")
         raise NotFound(str(error.args[0]), hint=hint) from None
 
 

@@ -149,7 +149,8 @@ class Reader:
             if kind == "end":
                 return self._end()
             if self.expected == "nothing":
-                raise Fault(start, "something follows the document", "cw batch reads JSON Lines")
+                gap = self.data[match.start() : start]
+                raise Fault(start, "something follows the document", after_document(gap))
             if kind == "mark":
                 self._mark(token, start)
             elif kind == "string":
@@ -264,6 +265,15 @@ def refuse_other_encodings(data: bytes) -> None:
         raise Fault(0, "this is a packed file", "unpack it; cw import reads zips as they are")
     if data.startswith(WIDE) or b"\x00" in data[:4]:
         raise Fault(0, "this is not UTF-8 text", "save it as UTF-8, not UTF-16 or binary")
+
+
+def after_document(gap: bytes) -> str:
+    """Return what to do about a second document, by the white space between the two."""
+    if b"\n" in gap:
+        return "cw batch reads JSON Lines"
+    if b"\r" in gap:
+        return r"end lines with \n: \r alone does not end one"
+    return "leave it out, or put it on a line of its own"
 
 
 def step(place: str | int | None) -> str:

@@ -147,6 +147,7 @@ def test_wrong_calls(
     complaint: str,
 ) -> None:
     monkeypatch.setenv("CONTEXTWRIGHT_STORE", str(tmp_path / "store.db"))
+    contextwright.Store(tmp_path / "store.db").close()
     done = cw(*arguments)
     assert (done.code, done.out) == (code, "")
     assert complaint in done.err

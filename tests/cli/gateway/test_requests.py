@@ -95,7 +95,12 @@ def test_two_requests_are_compared(recorded: object, cw: Run) -> None:
     compared = json.loads(cw("diff", "2", "3", "--json").out)
     assert compared["first_difference"] == "messages[2]"
     assert compared["cause"] == "messages[2] changed"
-    for others in (["2"], ["2", "lunch"], ["1", "2", "3"]):
+    assert cw("diff", "3").out == cw("diff", "2", "3").out
+    first = cw("diff", "1")
+    assert (first.code, first.out) == (1, "")
+    assert only_line(first.err).endswith("(name the request to compare it with: cw diff N 1)")
+    assert "no recorded request 9" in only_line(cw("diff", "9").err)
+    for others in (["2", "--at", "1"], ["2", "lunch"], ["1", "2", "3"]):
         assert "--model is missing" in only_line(cw("diff", *others).err)
 
 

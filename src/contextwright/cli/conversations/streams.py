@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from contextwright.cli.options import Conversation, Option, ReplaceInvalid, StoreOptions
 from contextwright.cli.output import note, numbered, written
-from contextwright.cli.stores import opened
+from contextwright.cli.stores import existing, opened
 from contextwright.documents.read import LINE_LIMIT, decode, standard_input, too_large
 from contextwright.errors import ContextwrightError, ParseError, shown
 from contextwright.messages.changes import Change
@@ -181,7 +181,7 @@ def dump(conversation: Conversation, where: StoreOptions) -> int:
     \b
     cw dump lunch --store chat.db
     """
-    with opened(where) as store, written(None) as write:
+    with existing(where, embedder=None) as store, written(None) as write:
         chat = store.conversation(conversation)
         chat.details()  # dumping a missing conversation is an error, not an empty dump
         for stored in chat.read():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 
 from contextwright.cli.options import StoreOptions
@@ -17,11 +19,15 @@ from contextwright.store.store import Store
 __all__ = ["compared_rows", "diff_recorded"]
 
 
-def diff_recorded(first: int, second: int, where: StoreOptions, *, as_json: bool) -> int:
-    """Print what two recorded requests share, as their provider's cache sees them."""
+def diff_recorded(numbers: Sequence[int], where: StoreOptions, *, as_json: bool) -> int:
+    """Print what two recorded requests share, as their provider's cache sees them.
+
+    One number is compared with the request before it in its conversation.
+    """
     with existing(where, embedder=None) as store:
+        first = numbers[0] if len(numbers) == 2 else number_before(store, numbers[0])
         previous = prompt_in(store, first)
-        prompt = prompt_in(store, second, previous)
+        prompt = prompt_in(store, numbers[-1], previous)
     comparison = prompt.compared_with(previous)
     if as_json:
         say_json({**msgspec.to_builtins(comparison), "share": round(comparison.share, 4)})
@@ -31,6 +37,19 @@ def diff_recorded(first: int, second: int, where: StoreOptions, *, as_json: bool
     now = ("now", f"{prompt.tokens:,} tokens in {steps[1]}")
     say(table([before, now, *compared_rows(comparison)]))
     return 0
+
+
+def number_before(store: Store, number: int) -> int:
+    """Return the number of the request before a recorded one, in its conversation.
+
+    Raises:
+        NotFound: it is the first, or unknown.
+    """
+    previous = store.request(number).previous
+    if previous is None:
+        hint = f"name the request to compare it with: cw diff N {number}"
+        raise NotFound(f"no request is known before request {number}", hint=hint)
+    return previous
 
 
 def prompt_in(store: Store, number: int, previous: Prompt | None = None) -> Prompt:

@@ -51,8 +51,8 @@ def diff(
         list[str],
         Argument(
             "FILE|CONVERSATION|N...",
-            help="One conversation, to compare two points of it with --at; or two; or the numbers "
-            "of two recorded requests.",
+            help="One conversation, to compare two points of it with --at; or two; or the number "
+            "of a recorded request, or of two.",
             complete=completion.conversations,
         ),
     ],
@@ -81,19 +81,21 @@ def diff(
     """Compare two requests and find where the cache breaks.
 
     Compares two points of one conversation, or the newest requests of two conversations: how much
-    of the first the provider's cache keeps, where they part, why, and the price. Two numbers
-    without --model are recorded requests (see cw requests).
+    of the first the provider's cache keeps, where they part, why, and the price. Numbers without
+    --model are recorded requests (see cw requests); one is compared with the request before it.
 
     \b
     cw diff lunch --model claude-sonnet-5-5 --at 40 --at 42
     cw diff chat.json --model claude-sonnet-5-5 --at 40
     cw diff before.json after.json --model claude-sonnet-5-5 --json
+    cw diff 14
     cw diff 12 14
     """
     if request.model is None:
-        if len(files) == 2 and all(map(str.isdecimal, files)):
+        is_recorded = len(files) == 2 or (len(files) == 1 and not at)
+        if is_recorded and all(map(str.isdecimal, files)):
             refuse({**given(request), "--from": source, "--at": at, "--now": now}, RECORDED)
-            return diff_recorded(int(files[0]), int(files[1]), where, as_json=as_json)
+            return diff_recorded([*map(int, files)], where, as_json=as_json)
         raise UsageError("--model is missing", hint="add --model NAME; cw models lists them")
     if source is not None and source.isdecimal():
         raise UsageError("--from is the format of a file", hint=f"--at {source} --at N")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
@@ -82,10 +83,17 @@ class Source(Struct, frozen=True):
                 chat = stack.enter_context(existing_chat(self.where, self.name))
             except NotFound as error:
                 if self.where.is_named:
-                    raise
+                    raise with_hint(error, self.name) from None
                 missing = f"there is no file {shown(self.name)}, and {error.args[0]}"
                 raise NotFound(missing, hint=error.hint) from None
             yield chat
+
+
+def with_hint(error: NotFound, name: str) -> NotFound:
+    """Return an error about a stored conversation; it says how to read the file of that name."""
+    if not os.path.isfile(name):
+        return error
+    return NotFound(str(error.args[0]), hint="it is a file: leave out --store to read it")
 
 
 class RequestTask(Struct, frozen=True, kw_only=True):
