@@ -54,16 +54,19 @@ SHOWN = 80
 """Characters of the user's data that an error may echo."""
 
 
-LOGIN = re.compile(r"(?i)\b(postgres(?:ql)?(?:\+\w{1,20})?[:/]{1,4})\S{0,500}@")
-"""User and password in the address of a store."""
+LOGIN = re.compile(
+    r"(?i)\b(postgres(?:ql)?(?:\+\w{1,20})?[:/]{1,4})\S{0,500}@"
+    r"|\b([a-z][a-z0-9+.-]{1,20}://)[^\s/?#]{1,500}@"
+)
+"""User and password in the address of a store, of a host or of a proxy."""
 
 
 def without_login(text: str) -> str:
-    """Return a text without the user and password of the stores it names.
+    """Return a text without the users and passwords of the addresses it names.
 
     People forget --store before an address, so any error may have to quote one.
     """
-    return LOGIN.sub(r"\1…@", text)
+    return LOGIN.sub(r"\1\2…@", text)
 
 
 def shown(value: object) -> str:

@@ -12,12 +12,14 @@ from msgspec import Struct
 
 from contextwright.errors import ProviderError, UsageError, require
 from contextwright.models import as_model
+from contextwright.text.utf8 import is_utf8
 from contextwright.wire.values import is_object
 
 __all__ = [
     "HOSTS",
     "Host",
     "body_for",
+    "checked_key",
     "headers_for",
     "host_for",
     "key_for",
@@ -115,6 +117,23 @@ def key_for(host: Host, environment: Mapping[str, str] | None = None) -> str | N
         raise ProviderError(
             f"no key for {host.name}", kind="authentication", hint=f"set {host.key_variable}"
         )
+    return key
+
+
+def checked_key(key: str | None, host: Host) -> str | None:
+    """Return a key without the blanks around it, such as the end of a line in a file.
+
+    Raises:
+        UsageError: it is not text that a header can hold. The error does not show it.
+    """
+    if key is None:
+        return None
+    if not isinstance(key, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise UsageError(f"a key is text, not a value of type {type(key).__name__}")
+    key = key.strip()
+    if not key.isprintable() or not is_utf8(key):
+        hint = "copy it again, without line ends and control characters"
+        raise UsageError(f"the key for {host.name} cannot be sent", hint=hint)
     return key
 
 

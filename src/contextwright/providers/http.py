@@ -9,7 +9,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
 
-from contextwright.errors import MissingExtra, ProviderError, in_one_line
+from contextwright.errors import MissingExtra, ProviderError, UsageError, in_one_line
 
 if TYPE_CHECKING:
     import ssl
@@ -61,13 +61,16 @@ class HttpResponse:
                 yield rest
             raise broken_off(error) from None
 
-    async def read(self, limit: int) -> bytes:
-        """Return the first bytes of the body; fewer if the connection breaks."""
+    async def read(self, limit: int, seconds: float) -> bytes:
+        """Return the first bytes of the body; fewer if it breaks off, or takes longer."""
         client = require_aiohttp()
-        try:
-            return await self._response.content.read(limit)
-        except (client.ClientError, TimeoutError, OSError):
-            return b""
+        pieces: list[bytes] = []
+        with suppress(client.ClientError, TimeoutError, OSError):
+            async with asyncio.timeout(seconds):
+                while limit > 0 and (piece := await self._response.content.read(limit)):
+                    pieces.append(piece)
+                    limit -= len(piece)
+        return b"".join(pieces)
 
     async def drain(self, seconds: float) -> None:
         """Wait a moment for the end of the body, because only then the connection is used again."""
@@ -121,6 +124,7 @@ class HttpClient:
 
         Raises:
             ProviderError: the host cannot be reached, of the kind `connection`.
+            UsageError: the address or a header is not valid.
         """
         client = require_aiohttp()
         from contextwright.providers.connections import REUSED
@@ -144,6 +148,8 @@ class HttpClient:
                     raise broken(error) from None
             except (client.ClientError, TimeoutError, OSError) as error:
                 raise broken(error) from None
+            except ValueError as error:
+                raise UsageError(f"the request cannot be sent: {in_one_line(error)}") from None
             else:
                 return HttpResponse(response)
 
@@ -165,7 +171,8 @@ class HttpClient:
     def _proxy_for(self, url: str) -> str | None:
         """Return the proxy that the environment names for a host, looked up once.
 
-        aiohttp would ask for it, and for passwords in `.netrc`, in a thread at every request.
+        Without a scheme it is one of HTTP, as for curl. aiohttp would ask for it, and for passwords
+        in `.netrc`, in a thread at every request.
         """
         from urllib.request import getproxies, proxy_bypass
 
@@ -173,7 +180,8 @@ class HttpClient:
         key = (parts.scheme, parts.netloc)
         if key not in self._proxies:
             bypassed = proxy_bypass(parts.hostname or "")
-            self._proxies[key] = None if bypassed else getproxies().get(parts.scheme)
+            proxy = None if bypassed else getproxies().get(parts.scheme)
+            self._proxies[key] = f"http://{proxy}" if proxy and "://" not in proxy else proxy
         return self._proxies[key]
 
     async def close(self) -> None:

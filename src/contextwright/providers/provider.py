@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from contextwright.errors import ProviderError, require
+from contextwright.errors import ProviderError, require, without_login
 from contextwright.formats.replies.events import ErrorEvent, Event, Finish, ReplyError
 from contextwright.formats.replies.failures import read_error
 from contextwright.formats.replies.reader import read_batches
@@ -18,6 +18,7 @@ from contextwright.providers.base import AnyProvider, BatchProvider
 from contextwright.providers.hosts import (
     Host,
     body_for,
+    checked_key,
     headers_for,
     host_for,
     key_for,
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 __all__ = ["Provider", "connect", "connect_sync"]
 
 MAX_ERROR_BYTES = 65_536
+ERROR_SECONDS = 10.0
+"""How long the body of an error may take."""
 LINGER_SECONDS = 0.5
 """How long the end of a body may take after the last event of a stream."""
 HIDDEN = "…".encode()
@@ -68,11 +71,11 @@ class Provider(BatchProvider):
         self.client = HttpClient(
             connect_timeout=connect_timeout, read_timeout=read_timeout, ssl_context=ssl_context
         )
-        self._key = key
+        self._key = checked_key(key, host)
         self._sleep = sleep
 
     def __repr__(self) -> str:
-        return f"Provider({self.host.name!r}, {self.host.base_url!r})"
+        return f"Provider({self.host.name!r}, {without_login(self.host.base_url)!r})"
 
     @property
     def name(self) -> str:
@@ -152,7 +155,7 @@ class Provider(BatchProvider):
             return ReplyError("connection", str(error))
         if response.status == 200:
             return response
-        text = self._hidden(await response.read(MAX_ERROR_BYTES))
+        text = self._hidden(await response.read(MAX_ERROR_BYTES, ERROR_SECONDS))
         response.close()
         return read_error(response.status, response.headers, text)
 
@@ -162,7 +165,7 @@ class Provider(BatchProvider):
         if error.kind == "authentication" and self.host.key_variable:
             hint = f"check {self.host.key_variable}"
         return ProviderError(
-            f"{self.host.name}: {error.message}",
+            f"{self.host.name}: {self.without_key(error.message)}",
             kind=error.kind,
             status=error.status,
             retry_after=error.retry_after,

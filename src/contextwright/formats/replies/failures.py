@@ -82,7 +82,7 @@ WORDS: dict[str, ErrorKind] = {
     "UNKNOWN": "server",
 }
 """Words that identify an error within a stream, which has no status."""
-DURATION = re.compile(r"(\d+(?:\.\d+)?)s").fullmatch
+DURATION = re.compile(r"(\d{1,12}(?:\.\d{1,9})?)s").fullmatch
 RETRY_INFO = "type.googleapis.com/google.rpc.RetryInfo"
 
 
@@ -135,7 +135,7 @@ def error_of(value: Any) -> ReplyError | None:
     if not is_object(held):
         return None
     words = [held.get(key) for key in ("code", "status", "type")]
-    code = next((word for word in words if isinstance(word, int)), None)
+    code = next((word for word in words if type(word) is int and 0 < word < 1_000), None)
     named = [word for word in words if isinstance(word, str) and word]
     kind = kind_of(code, named)
     message = held.get("message")
