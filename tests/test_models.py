@@ -98,6 +98,17 @@ def test_unknown_names_get_the_defaults_of_their_family(
     assert repr(name) in model.note
 
 
+@pytest.mark.parametrize(
+    ("name", "known_as"),
+    [("claude-opus-4-5" + "-2024" * 50_000, "claude"), ("gpt-4o" + "-claude" * 50_000, "gpt-4o")],
+)
+def test_only_the_beginning_of_a_name_is_looked_at(name: str, known_as: str) -> None:
+    """All of one this long would take minutes."""
+    model = find(name)
+    assert model.id == name
+    assert model.known_as.startswith(known_as)
+
+
 def test_facts_that_decide_what_a_request_may_hold() -> None:
     assert not find("claude-opus-4-6").prefill
     assert find("claude-opus-4-5").prefill

@@ -253,6 +253,9 @@ DATED = re.compile(
 HOSTED = re.compile(r"^(?:[a-z]+(?:-[a-z]+)*\.)+(?=[a-z])")
 """Beginnings that name a host or region, as on Bedrock: `us.anthropic.`."""
 
+MAX_NAME_CHARS = 1_000
+"""Characters of a name that are looked at: no provider's is nearly as long."""
+
 IN_CLOUD = re.compile(r"\banthropic\.claude|\bclaude[^/]*@")
 """Names of Claude on Bedrock and Vertex, which refuse system messages in mid-conversation."""
 
@@ -272,7 +275,8 @@ def spelling(name: str) -> str:
 
 
 def unquoted(name: str) -> str:
-    """Decode a percent-encoded name."""
+    """Return the beginning of a name, percent-decoded."""
+    name = name[:MAX_NAME_CHARS]
     if "%" not in name:
         return name
     from urllib.parse import unquote  # imported for the first name that needs it
