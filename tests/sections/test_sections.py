@@ -1,6 +1,7 @@
 """Sections: their text, what they leave out, and that people's text opens no structure."""
 
 import os
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -371,3 +372,19 @@ def test_recipes_name_every_section(tmp_path: Path) -> None:
     file.write_text('system = [{type = "file", path = "passwd", root = "/etc"}]')
     with pytest.raises(cw.ParseError, match="own folder"):
         recipes.load(file)
+
+
+def test_a_time_without_a_zone_is_utc(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wherever the request is built: the same input makes the same bytes."""
+    monkeypatch.setenv("TZ", "America/New_York")
+    time.tzset()
+    recipe = cw.Recipe(system=[cw.CurrentTime("UTC")])
+    try:
+        naive, aware = (
+            recipe.build([cw.user("Late?")], model="gpt-4o", now=now).payload
+            for now in (datetime(2026, 1, 1, 12), datetime(2026, 1, 1, 12, tzinfo=UTC))
+        )
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    assert naive == aware

@@ -82,7 +82,7 @@ def build(
     if known is None and not (isinstance(conversation, PricedHistory) or is_messages(conversation)):
         given = as_given(conversation)
         read = () if given is conversation else given.changes
-    input = SectionInput(now, memories=memories)
+    input = SectionInput(now and require_time(now), memories=memories)
     with nullcontext() if isinstance(given, PricedHistory) else naming_faults(given):
         planned = plan(recipe, given, known, facts, name, offered, input, summaries)
         try:
