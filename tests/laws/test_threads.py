@@ -3,7 +3,10 @@
 import re
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
+from contextwright.store.contexts.builds import MAX_LOADED, Builds
 from source import SOURCE
 
 FIRST_USE = """
@@ -49,3 +52,23 @@ def test_types_are_prepared_in_one_place() -> None:
         if unsafe.search(path.read_text("utf-8"))
     }
     assert found <= own
+
+
+def test_many_threads_may_build_many_conversations() -> None:
+    """More than stay loaded, so that each build drops one while others are built."""
+    builds = Builds()
+    loaded: Any = object()
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+
+    def build(number: int) -> None:
+        for turn in range(2_000):
+            moment = "", f"chat {(number * 31 + turn) % (2 * MAX_LOADED)}", None
+            builds.take(moment)
+            builds.keep(moment, loaded)
+
+    try:
+        with ThreadPoolExecutor(8) as threads:
+            list(threads.map(build, range(8)))
+    finally:
+        sys.setswitchinterval(interval)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from threading import Lock
 from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct
 
 from contextwright.errors import require
+from contextwright.lru import LruCache
 from contextwright.models import Model
 from contextwright.store.contexts.loader import Needs
 from contextwright.store.rows.conversations import Head
@@ -51,7 +53,8 @@ class Builds:
     """Loaded histories and included episodes of the conversations that were built."""
 
     def __init__(self) -> None:
-        self._loaded: dict[Moment, LoadedHistory] = {}
+        self._lock = Lock()
+        self._loaded = LruCache[Moment, LoadedHistory](MAX_LOADED)
         self._included: dict[Key, list[str]] = {}
         """The episodes in the last context of a conversation, for its next turn to count."""
         self._calibrations: dict[tuple[str, str], Calibration] = {}
@@ -69,19 +72,20 @@ class Builds:
 
     def take(self, moment: Moment) -> LoadedHistory | None:
         """Return a conversation as the last build left it, once; None if it is not loaded."""
-        return self._loaded.pop(moment, None)
+        with self._lock:
+            return self._loaded.pop(moment)
 
     def keep(self, moment: Moment, loaded: LoadedHistory) -> None:
         """Keep a conversation for its next build; the least recently used ones are dropped."""
-        self._loaded[moment] = loaded
-        while len(self._loaded) > MAX_LOADED:
-            self._loaded.pop(next(iter(self._loaded)), None)
+        with self._lock:
+            self._loaded.put(moment, loaded)
 
     def forget(self) -> None:
         """Drop all texts in memory: those of lists too, and the prices that all builds share."""
         from contextwright.context.fitting.recent import RECENT
 
-        self._loaded.clear()
+        with self._lock:
+            self._loaded = LruCache[Moment, LoadedHistory](MAX_LOADED)
         RECENT.forget()
 
     def note_included(self, key: Key, episodes: Collection[str]) -> None:
