@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -223,6 +224,16 @@ def test_a_dry_run_changes_nothing(store: cw.Store) -> None:
     assert store.erase_before(DAY, dry_run=True).messages == 1
     assert [*chat.read(hidden=True)] == before
     assert len([*store.memories()]) == 2
+
+
+def test_an_option_that_is_misspelt_erases_nothing(store: cw.Store) -> None:
+    chat = filled(store)
+    before = [*chat.read(hidden=True)]
+    options: Any = {"dryrun": True}
+    for erase in (lambda: chat.erase(3, **options), lambda: store.erase_tenant("", **options)):
+        with pytest.raises(TypeError, match="dryrun"):
+            erase()
+    assert [*chat.read(hidden=True)] == before
 
 
 def test_a_person_is_erased_in_one_tenant(store: cw.Store) -> None:

@@ -53,7 +53,7 @@ def erase(state: State, id: str, seqs: Collection[int], **options: Unpack[EraseO
                 raise NotFound(f"there is no message {seq} in {shown(id)}")
         return erase_messages(connection, head, seqs)
 
-    return done(state, work, options)
+    return done(state, work, **options)
 
 
 def edit(state: State, id: str, seq: int, message: Message | str, *, keep: bool) -> None:
@@ -88,7 +88,7 @@ def erase_person(state: State, person: str, **options: Unpack[EraseOptions]) -> 
                 erased.memories += 1
         return erased
 
-    return done(state, work, options)
+    return done(state, work, **options)
 
 
 def erase_tenant(state: State, **options: Unpack[EraseOptions]) -> Erasure:
@@ -107,7 +107,7 @@ def erase_tenant(state: State, **options: Unpack[EraseOptions]) -> Erasure:
             connection.run(f"DELETE FROM {table} WHERE tenant = ?", state.tenant)
         return erased
 
-    return done(state, work, options)
+    return done(state, work, **options)
 
 
 def erase_old(state: State, before: datetime, **options: Unpack[EraseOptions]) -> Erasure:
@@ -141,7 +141,7 @@ def erase_old(state: State, before: datetime, **options: Unpack[EraseOptions]) -
         requests.remove_before(connection, state.tenant, limit)
         return erased
 
-    return done(state, work, options)
+    return done(state, work, **options)
 
 
 def heads_of(connection: Connection, tenant: str) -> Iterator[tuple[int, str, Head]]:
@@ -159,16 +159,16 @@ def remove(connection: Connection, number: int) -> None:
 # --- how it is done ------------------------------------------------------------------------------
 
 
-def done(state: State, work: Work[Erased], options: EraseOptions) -> Erasure:
+def done(state: State, work: Work[Erased], *, scrub: bool = True, dry_run: bool = False) -> Erasure:
     """Run the work, rewrite the files if wanted, and report what is out of reach."""
     engine = state.engine
-    if options.get("dry_run", False):
+    if dry_run:
         erased, remains = rehearsed(engine, work), list[str]()
     else:
         erased = engine.write_alone(work)
         state.index.forget()
         state.builds.forget()
-        remains = engine.scrub() if options.get("scrub", True) else [UNSCRUBBED]
+        remains = engine.scrub() if scrub else [UNSCRUBBED]
     counts = msgspec.structs.asdict(erased)
     return Erasure(**counts, remains=(*remains, *backups_of(engine)))
 
