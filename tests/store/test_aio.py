@@ -166,3 +166,17 @@ def lasting(name: str, result: object) -> str:
     shown = type(result).__name__.removeprefix("Async") if name == "chat.fork" else repr(result)
     shown = re.sub(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", "TIME", shown)
     return f"{name} {re.sub(r'[0-9a-f]{16}|0x[0-9a-f]+|later|now', '…', shown)}"
+
+
+def test_a_second_close_does_nothing(tmp_path: Path) -> None:
+    async def close_twice() -> None:
+        async with cw.AsyncStore(tmp_path / "chat.db", embedder=None) as store:
+            other = store.for_tenant("acme")
+            await other.conversation("lunch").add(words(1))
+            await store.close()
+            await store.close()
+        await other.close()
+        with pytest.raises(cw.UsageError, match="the store is closed"):
+            await other.conversation("lunch").length()
+
+    asyncio.run(close_twice())

@@ -6,6 +6,7 @@ write at the same moment share a transaction, as threads do.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
@@ -191,9 +192,10 @@ class AsyncStore(StoreThreads):
         return await self.run((await self.store()).request_bodies, number)
 
     async def close(self) -> None:
-        """Close all connections."""
+        """Close all connections; a second call does nothing."""
         if self._store is not None:
-            await self.run(self._store.close)
+            # Not in the store's own threads, which the first call ends for all tenants.
+            await asyncio.to_thread(self._store.close)
         self._threads.shutdown(wait=False)
 
     async def __aenter__(self) -> AsyncStore:

@@ -43,7 +43,12 @@ from contextwright.store.requests import RecordedRequest, RequestBodies, Request
 from contextwright.store.rows import conversations, turns
 from contextwright.store.rows import memories as notes
 from contextwright.store.rows.recorded import bodies, requests
-from contextwright.store.rows.validation import memory_body, require_name, require_text
+from contextwright.store.rows.validation import (
+    memory_body,
+    require_name,
+    require_number,
+    require_text,
+)
 from contextwright.store.state import State
 from contextwright.store.turns import add_work, add_work_or_error, each_turn
 from contextwright.tokens.count import Calibration
@@ -207,6 +212,8 @@ class Store:
             memory = Memory(kind, memory, about, key, author, as_time(at), scope)
         require(made_from, Sequence, "made_from", "the numbers of messages")
         if made_from:
+            for seq in made_from:
+                require_number(seq)
             memory = replace(memory, meta={**memory.meta, "messages": list(made_from)})
         record = notes.sound(memory)
         id, body = notes.new_id(), memory_body(record)
@@ -297,6 +304,7 @@ class Store:
         those as they are. `again` removes the index first; `words_only` makes no vectors.
         """
         id = None if conversation is None else require_name(conversation, "conversation's id")
+        require(few, int | None, "few", "a number of messages")
         done = self.state.index.update(
             self.tenant, id, few=few, again=again, words_only=words_only, progress=progress
         )
@@ -381,7 +389,10 @@ class Store:
         return self.engine.read(work)
 
     def close(self) -> None:
-        """Close all connections, after the work in the background is done."""
+        """Close all connections, after the work in the background is done.
+
+        A second call does nothing.
+        """
         self.state.background.close()
         self.engine.close()
 
