@@ -13,6 +13,7 @@ from contextwright.ask import tool_from
 from contextwright.ask.calls import Running
 from contextwright.ask.functions import Toolbox
 from contextwright.errors import UsageError
+from contextwright.text.json import PREPARED
 
 OBJECT = {"type": "object", "additionalProperties": False}
 
@@ -288,3 +289,12 @@ def test_a_function_has_a_time_limit() -> None:
     late = ("no result within 0.01 seconds", True)
     assert results([hang, hang_too], ("hang", {}), ("hang_too", {}), seconds=0.01) == [late, late]
     go.set()
+
+
+def test_tools_are_not_kept_once_they_are_not_used() -> None:
+    def add(first: int) -> int:
+        return first
+
+    known = len(PREPARED)
+    assert [tool_from(add).read({"first": "1"}) for _ in range(3)] == [{"first": 1}] * 3
+    assert len(PREPARED) == known

@@ -14,7 +14,7 @@ from contextwright.ask.docstrings import read_docstring
 from contextwright.errors import UsageError, require, shown
 from contextwright.messages.message import Tool
 from contextwright.messages.parts import Opaque
-from contextwright.text.json import convert
+from contextwright.text.json import convert_prepared, decoder
 
 __all__ = ["AnyTool", "FunctionTool", "Toolbox", "tool_from"]
 
@@ -40,7 +40,7 @@ class FunctionTool(Struct, frozen=True):
         Raises:
             msgspec.ValidationError: the arguments do not match the signature.
         """
-        values = convert(arguments, self.arguments, strict=False)
+        values = convert_prepared(arguments, self.arguments, strict=False)
         return {name: getattr(values, name) for name in arguments}
 
 
@@ -103,6 +103,7 @@ def tool_from(function: Callable[..., Any]) -> FunctionTool:
         parameters = inspect.signature(function).parameters.values()
         fields = [field_of(name, one, hints.get(one.name, Any), words) for one in parameters]
         arguments = msgspec.defstruct(name, fields, kw_only=True, forbid_unknown_fields=True)
+        decoder(arguments)
         schema = schema_of(arguments)
     except (TypeError, NameError, ValueError) as error:
         raise UsageError(f"the function {name} cannot be a tool: {error}") from None

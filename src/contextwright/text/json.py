@@ -37,7 +37,7 @@ def decoder(type: type[Value]) -> msgspec.json.Decoder[Value]:
 
 
 def convert(value: object, type: type[Value], *, strict: bool = True) -> Value:
-    """Convert a value to a type like `msgspec.convert`; safe to call from any thread.
+    """Convert a value to one of our types like `msgspec.convert`; safe to call from any thread.
 
     Raises:
         msgspec.ValidationError: the value does not match, or a name in it is not Unicode.
@@ -45,6 +45,15 @@ def convert(value: object, type: type[Value], *, strict: bool = True) -> Value:
     if type not in PREPARED:
         decoder(type)
         PREPARED.add(type)
+    return convert_prepared(value, type, strict=strict)
+
+
+def convert_prepared(value: object, type: type[Value], *, strict: bool = True) -> Value:
+    """Convert a value to a type that already has a `decoder`, and that nothing here keeps alive.
+
+    Raises:
+        msgspec.ValidationError: the value does not match, or a name in it is not Unicode.
+    """
     try:
         return msgspec.convert(value, type, strict=strict)
     except UnicodeEncodeError as error:  # msgspec looks for a lone surrogate among its names
