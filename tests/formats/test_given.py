@@ -173,7 +173,9 @@ def test_tools_that_take_free_text_are_taken_too(given: Any) -> None:
     assert cw.Recipe().build(ASKED, model="gpt-4o", tools=given).payload["tools"] == given
 
 
-@pytest.mark.parametrize("tools", [3, "x", OPENAI, [3], [None], [{}], [[]]])
+@pytest.mark.parametrize(
+    "tools", [3, "x", OPENAI, [3], [None], [{}], [[]], [{"type": []}], [{"type": 5}]]
+)
 def test_what_is_no_tool_is_refused(tools: Any) -> None:
     with pytest.raises((cw.UsageError, cw.ParseError)):
         cw.Recipe().build(ASKED, model="gpt-4o", tools=tools)

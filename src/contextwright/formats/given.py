@@ -216,7 +216,7 @@ def parse_tools(data: Any) -> tuple[Tool | Opaque, ...]:
     format = spelling_of(tools)
     if format == "contextwright":
         tools = [{"type": "tool", **tool} for tool in tools]
-    return formats.find(format).parse({"tools": tools, **REQUESTS[format]}, False).tools
+    return formats.find(format).parse({"tools": tools, **REQUESTS[format]}, True).tools
 
 
 def spelling_of(tools: list[dict[str, Any]]) -> str:
@@ -228,5 +228,5 @@ def spelling_of(tools: list[dict[str, Any]]) -> str:
         return "gemini"
     if "function" in fields or "custom" in fields:
         return "openai-chat"
-    kinds = {tool.get("type") for tool in tools}
-    return "openai-responses" if kinds - {None, "tool", "opaque"} else "contextwright"
+    is_ours = all(tool.get("type") in (None, "tool", "opaque") for tool in tools)
+    return "contextwright" if is_ours else "openai-responses"
