@@ -65,7 +65,7 @@ def recipes(
     if name is not None:
         known_recipes.find(name)
         shipped = name in known_recipes.SHIPPED
-        text = recipe_text(name) if shipped else Path(name).read_text("utf-8")
+        text = recipe_text(name) if shipped else Path(name).read_text("utf-8-sig")
         if not as_json:
             say(text.rstrip())
         elif name.endswith(".json"):

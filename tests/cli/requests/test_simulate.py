@@ -199,6 +199,16 @@ def test_a_recipe_in_broken_json(cw: Run, tmp_path: Path) -> None:
     assert only_line(err).startswith(f"cw: {file}: ")
 
 
+@pytest.mark.parametrize(
+    ("name", "text"), [("a.toml", 'title = "Mine"'), ("a.json", '{"title": "Mine"}')]
+)
+def test_a_byte_order_mark_is_not_printed(cw: Run, tmp_path: Path, name: str, text: str) -> None:
+    file = tmp_path / name
+    file.write_text(text, "utf-8-sig")
+    assert cw("recipes", str(file)).out == f"{text}\n"
+    assert json.loads(cw("recipes", str(file), "--json").out) == {"title": "Mine"}
+
+
 def test_the_guide_to_recipes_is_true() -> None:
     guide = (DOCS / "recipes.md").read_text("utf-8")
     [example] = re.findall(r"```toml\n(.*?)```", guide, re.DOTALL)
