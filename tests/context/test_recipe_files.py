@@ -139,3 +139,8 @@ WRONG: dict[str, tuple[Any, ...]] = {
 def test_a_field_of_the_wrong_type_is_refused(field: str, value: Any) -> None:
     with pytest.raises(cw.UsageError, match=f"^{field} cannot be "):
         cw.Recipe(**{field: value})
+
+
+def test_a_class_that_is_no_import_path_is_refused() -> None:
+    with pytest.raises(cw.ParseError, match=r"system\[0\]: cannot import '\.mine:Weather'"):
+        recipe_files.read({"system": [{"type": ".mine:Weather"}]}, imports=True)

@@ -70,3 +70,9 @@ def test_what_a_window_cannot_keep_is_refused(found: Any) -> None:
 def test_a_step_is_a_share(step: Any) -> None:
     with pytest.raises(cw.UsageError, match="step cannot be"):
         Stepped(step=step)
+
+
+@pytest.mark.parametrize("step", [-1, float("inf"), float("nan"), "3"])
+def test_a_step_of_clearing_is_a_finite_number(step: Any) -> None:
+    with pytest.raises(cw.UsageError, match="step cannot be"):
+        cw.Clearing(results=3, step=step)

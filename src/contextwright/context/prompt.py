@@ -91,7 +91,7 @@ class Prompt(Struct, frozen=True):
         )
 
     def cause(self, previous: Prompt, shared: int) -> str:
-        """Why two requests differ after a number of steps, in words."""
+        """Return why two requests differ after a number of steps."""
         place = parting(self.units, previous.units, shared)
         if self.model.id != previous.model.id:
             return "another model is asked"

@@ -282,7 +282,7 @@ def first_places(place: str) -> Sequence[str]:
 
 
 def unbroken_cause(is_longer: bool) -> str:
-    """The cause for a request that has all of the one before it as its prefix."""
+    """Return the cause for a request that has all of the one before it as its prefix."""
     return "nothing changed, only added" if is_longer else "nothing changed"
 
 

@@ -194,7 +194,7 @@ def made_section(fields: dict[str, Any], index: int) -> Section:
     module, _, name = place.partition(":")
     try:
         kind = getattr(import_module(module), name)
-    except (ImportError, AttributeError, ValueError) as error:
+    except (ImportError, AttributeError, TypeError, ValueError) as error:
         hint = "module:Class, of a module that Python can import here"
         raise UsageError(f"system[{index}]: cannot import {shown(place)}", hint=hint) from error
     if not isinstance(kind, type) or not callable(getattr(kind, "write", None)):

@@ -88,7 +88,7 @@ class Section:
 
 
 def first_entries(text: str, longest: int) -> str:
-    """As many entries from the first on as fit: paragraphs where there are any, else lines."""
+    """Return the first entries that fit: paragraphs where there are any, else lines."""
     return entries_of(text, longest, lambda entry, room: len(entry) > room)
 
 

@@ -1,6 +1,6 @@
 """Counting: exact where a public tokenizer exists, within a stated bound elsewhere.
 
-    count_text("Hello", "gpt-4o")                                   # 1 tokens (exact)
+    count_text("Hello", "gpt-4o")                                   # 1 token (exact)
     count_pieces(outline(body, "anthropic"), "claude-sonnet-5-5")   # 812 tokens (±15 %)
 
 Every price is a number in `data/rates.toml`, not a branch in the code. A request costs the sum of

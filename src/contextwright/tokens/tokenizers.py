@@ -41,7 +41,8 @@ def vocabulary(name: str) -> Counter:
 
     def tokens_of(text: str) -> int:
         nonlocal first
-        tokens = first(text) if first else None
+        exact = first  # another thread may take it away
+        tokens = exact(text) if exact else None
         if tokens is None:
             first = None
             return len(encoder(name)(text))

@@ -10,7 +10,7 @@ from msgspec import Meta
 
 from contextwright.messages.message import Message
 from contextwright.messages.parts import Media, Part, Text, ToolResult
-from contextwright.text.fields import Checked, Natural
+from contextwright.text.fields import LARGEST, Checked, Natural
 
 __all__ = ["Clearing", "without_media", "without_results"]
 
@@ -31,7 +31,7 @@ class Clearing(Checked, frozen=True, kw_only=True, forbid_unknown_fields=True, o
     """Minimum number of newest messages that keep their media."""
     most_media: Natural | None = None
     """Maximum number of media in one request, at least one; None: the provider's limit."""
-    step: Annotated[float, Meta(ge=0)] = 3.0
+    step: Annotated[float, Meta(ge=0, le=LARGEST)] = 3.0
     """How many more than these stay before the line moves, as a share of them: with 12 results and
     a step of 3, between 12 and 48 stay. A larger step breaks the prompt cache less often.
     """

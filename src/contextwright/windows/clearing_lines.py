@@ -73,7 +73,7 @@ class ClearingLines:
         return self._steadiest(pictured, fitting - 1, spared - 1, behind=1) if fitting else 0
 
     def _first_leaving(self, most: int) -> int:
-        """Return the place in `pictured` from which at most `limit` media are left.
+        """Return the place in `pictured` from which at most `most` media are left.
 
         Those of messages that always stay are left too, but leave at least one to others: an agent
         needs its newest screenshot.

@@ -65,6 +65,7 @@ STORES: dict[str, dict[str, Any]] = {
     "for_tenant": {"tenant": "t"},
     "forget": {"id": "x"},
     "forget_memory": {"id": "x"},
+    "index": {"conversation": None, "few": None},
     "memories": {"about": None, "kind": None, "scope": None},
     "recall": {"query": "x", "limit": 1},
     "remember": {"memory": "x", "about": None, "at": None, "made_from": ()},
@@ -73,7 +74,7 @@ STORES: dict[str, dict[str, Any]] = {
     "request_bodies": {"number": 1},
     "requests": {"conversation": None, "limit": 100, "before": None},
     "search": {"query": "x", "conversation": None, "limit": 20},
-    "update_memory": {"id": "x"},
+    "update_memory": {"id": "x", "text": "Tea"},
 }
 
 

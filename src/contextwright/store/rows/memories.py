@@ -8,7 +8,7 @@ from typing import cast
 
 import msgspec
 
-from contextwright.errors import Conflict, NotFound, StoreError, UsageError, shown
+from contextwright.errors import Conflict, NotFound, StoreError, UsageError, require, shown
 from contextwright.messages.times import now_text
 from contextwright.recall.episodes.episode import Episode
 from contextwright.recall.memories import Memory
@@ -305,6 +305,7 @@ def sound(memory: Memory) -> Memory:
     if memory.kind == "passage":
         hint = "memory, profile, fact or episode"
         raise UsageError("passages are found in conversations, not remembered", hint=hint)
+    require(memory.text, str, "the text of a memory")
     if not memory.text.strip():
         raise UsageError("a memory without text")
     if memory.about is not None:
