@@ -80,9 +80,17 @@ def shown(value: object) -> str:
     return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
 
 
-def in_one_line(error: Exception) -> str:
+def words_of(error: BaseException) -> str:
+    """Return the message of an error; an empty one if it cannot tell."""
+    try:
+        return str(error).strip()
+    except Exception:
+        return ""
+
+
+def in_one_line(error: BaseException) -> str:
     """Return the type of an error and the first line of its message."""
-    first = str(error).strip().partition("\n")[0]
+    first = words_of(error).partition("\n")[0]
     return f"{type(error).__name__}: {shown(first)}" if first else type(error).__name__
 
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 import asyncio
 import inspect
 import threading
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Sequence
 from contextvars import copy_context
 from typing import Any
 
 import msgspec
 
 from contextwright.ask.functions import FunctionTool
-from contextwright.errors import in_one_line, shown
+from contextwright.errors import ContextwrightError, in_one_line, shown, words_of
 from contextwright.messages.make import as_result
 from contextwright.messages.parts import Media, Opaque, Text, ToolCall, ToolResult
+from contextwright.messages.validation import refuse
+from contextwright.text.json import json_text, require_json
 from contextwright.text.shorten import shortened
 
 __all__ = ["Running", "refused"]
@@ -52,9 +54,14 @@ class Running:
     def results(self) -> list[ToolResult]:
         """Return the results in call order; missing ones become errors."""
         return [
-            task.result() if task.done() and not task.cancelled() else refused(call, STOPPED)
+            task.result() if has_result(task) else refused(call, STOPPED)
             for call, task in zip(self.calls, self.tasks, strict=True)
         ]
+
+
+def has_result(task: asyncio.Task[ToolResult]) -> bool:
+    """Whether a task has ended by itself, not by Ctrl-C."""
+    return task.done() and not task.cancelled() and task.exception() is None
 
 
 def refused(call: ToolCall, reason: str) -> ToolResult:
@@ -78,15 +85,18 @@ async def run_call(call: ToolCall, known: FunctionTool | None, seconds: float | 
         late = limit.expired()
         return refused(call, f"no result within {seconds:g} seconds" if late else reason_of(error))
     try:
-        return ToolResult(call.id, content_of(value), call.name)
-    except (TypeError, ValueError, RecursionError) as error:
+        result = ToolResult(call.id, content_of(value), call.name)
+        if isinstance(result.content, tuple):
+            refuse(result, ToolResult, "result", None)
+    except (TypeError, ValueError, RecursionError, ContextwrightError) as error:
         return refused(call, f"the result is not JSON: {in_one_line(error)}")
+    return result
 
 
 async def called(known: FunctionTool, arguments: dict[str, Any]) -> Any:
     """Call a function: await it if it is asynchronous, else run it in a thread."""
     if inspect.iscoroutinefunction(known.function):
-        return await known.function(**arguments)
+        return await ended(known.function(**arguments))
     loop = asyncio.get_running_loop()
     future: asyncio.Future[Any] = loop.create_future()
     context = copy_context()
@@ -104,8 +114,8 @@ async def called(known: FunctionTool, arguments: dict[str, Any]) -> Any:
         try:
             value = context.run(known.function, **arguments)
         except BaseException as error:  # also SystemExit: a tool must not end the program
-            ours = isinstance(error, Exception) and not isinstance(error, StopIteration)
-            failure = error if ours else RuntimeError(type(error).__name__)
+            is_plain = isinstance(error, Exception) and not isinstance(error, StopIteration)
+            failure = error if is_plain else as_error(error)
         try:
             loop.call_soon_threadsafe(settle, value, failure)
         except RuntimeError:
@@ -114,12 +124,33 @@ async def called(known: FunctionTool, arguments: dict[str, Any]) -> Any:
     # A daemon, because a tool that hangs must not keep the program from ending.
     threading.Thread(target=work, name=f"tool {known.tool.name}", daemon=True).start()
     value = await future
-    return await value if inspect.isawaitable(value) else value
+    return await ended(value) if inspect.isawaitable(value) else value
+
+
+async def ended(work: Awaitable[Any]) -> Any:
+    """Wait for a function; what it raises to end the program, or its task, becomes an error.
+
+    Ctrl-C, and cancelling the question, end it.
+    """
+    try:
+        return await work
+    except (Exception, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        task = asyncio.current_task()
+        if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
+            raise
+        raise as_error(error) from None
+
+
+def as_error(error: BaseException) -> RuntimeError:
+    """Return what must not pass through a task as an ordinary error of the same name."""
+    return RuntimeError(type(error).__name__)
 
 
 def reason_of(error: Exception) -> str:
     """Return an exception as text for the model."""
-    kind, text = type(error).__name__, str(error).strip()
+    kind, text = type(error).__name__, words_of(error)
     return shortened(f"{kind}: {text}" if text else kind, MAX_ERROR_CHARS)
 
 
@@ -133,4 +164,12 @@ def content_of(value: object) -> str | dict[str, Any] | tuple[Text | Media | Opa
         parts = [item for item in value if isinstance(item, Text | Media | Opaque)]  # pyright: ignore
         if len(parts) == len(value):  # pyright: ignore[reportUnknownArgumentType]
             return tuple(parts)
-    return as_result(msgspec.to_builtins(value, str_keys=True))
+    plain = msgspec.to_builtins(value, str_keys=True)
+    if isinstance(plain, str):
+        return plain
+    text = json_text(plain)
+    try:
+        require_json(plain)
+    except ContextwrightError:  # NaN, or nested deeper than objects may be
+        return text
+    return plain if isinstance(plain, dict) else text  # pyright: ignore[reportUnknownVariableType]

@@ -17,7 +17,7 @@ import msgspec
 from contextwright.ask.calls import NOT_RUN, STOPPED, UNKNOWN, Running, refused
 from contextwright.ask.events import Answer, AskEvent, StepEnd, StepStart, Stop, ToolEnd
 from contextwright.ask.question import Question
-from contextwright.ask.record import StepRecord, most_expensive, record_of
+from contextwright.ask.record import StepRecord, beside, most_expensive, record_of
 from contextwright.ask.transcript import Transcript
 from contextwright.context.context import Context
 from contextwright.errors import Conflict, shown
@@ -182,6 +182,9 @@ class Asking:
 
     async def add_results(self, message: Message) -> None:
         """Store the results of the last step."""
+        message, changes = self.transcript.storable(message)
+        if changes:
+            message = beside(message, {"changes": msgspec.to_builtins(changes)})
         self.seqs += await kept(self.transcript.add([message], self.results_key()))
 
     # --- what is sent ------------------------------------------------------------------------
@@ -292,8 +295,9 @@ class Step:
         if not reply.answer.parts and reply.finish in BROKEN:
             return None
         seconds = time.monotonic() - self.started
-        record = StepRecord.of(self.number, self.context, reply, seconds)
-        message = msgspec.structs.replace(record.beside(reply.message), sent_at=now_text())
+        message, changes = self.asking.transcript.storable(reply.message)
+        record = StepRecord.of(self.number, self.context, reply, seconds, changes)
+        message = msgspec.structs.replace(record.beside(message), sent_at=now_text())
         if not message.calls or reply.finish not in CUT_OFF:
             return record, [message]
         return record, [message, results_of([refused(call, NOT_RUN) for call in message.calls])]

@@ -12,6 +12,7 @@ from contextwright.context.context import Context
 from contextwright.errors import require
 from contextwright.formats.replies.events import FinishReason, Usage
 from contextwright.formats.replies.reply import ModelReply
+from contextwright.messages.changes import Change
 from contextwright.messages.message import Message
 from contextwright.messages.parts import Text, Thinking
 from contextwright.messages.validation import naming_faults_of
@@ -19,7 +20,7 @@ from contextwright.models import Model, Prices
 from contextwright.text.json import convert
 from contextwright.tokens.count import Calibration, count_text
 
-__all__ = ["StepRecord", "calibration_of", "most_expensive", "price_of", "record_of"]
+__all__ = ["StepRecord", "beside", "calibration_of", "most_expensive", "price_of", "record_of"]
 
 NAME = "ask"
 """Its key in the `meta` of a message."""
@@ -44,6 +45,8 @@ class StepRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
     budget: int
     seconds: float
     """From sending the request to the end of the answer."""
+    changes: tuple[Change, ...] = ()
+    """Repairs of the answer, such as characters that cannot be stored."""
 
     @property
     def cached(self) -> float:
@@ -51,8 +54,15 @@ class StepRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return self.usage.cached / self.usage.input if self.usage.input else 0.0
 
     @classmethod
-    def of(cls, step: int, context: Context, reply: ModelReply, seconds: float) -> StepRecord:
-        """Return the record of a finished request."""
+    def of(
+        cls,
+        step: int,
+        context: Context,
+        reply: ModelReply,
+        seconds: float,
+        changes: Iterable[Change] = (),
+    ) -> StepRecord:
+        """Return the record of a finished request; `changes` are repairs besides the reply's."""
         ledger = context.ledger
         usage = reply.usage or Usage(
             input=ledger.tokens, output=count_text(written(reply.answer), context.model).tokens
@@ -68,12 +78,17 @@ class StepRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
             counted=ledger.tokens,
             budget=ledger.budget,
             seconds=round(seconds, 3),
+            changes=(*reply.changes, *changes),
         )
 
     def beside(self, message: Message) -> Message:
         """Return the message with this record."""
-        fields: dict[str, Any] = msgspec.to_builtins(self)
-        return msgspec.structs.replace(message, meta={**message.meta, NAME: fields})
+        return beside(message, msgspec.to_builtins(self))
+
+
+def beside(message: Message, fields: dict[str, Any]) -> Message:
+    """Return the message with what `ask` notes of it in its `meta`."""
+    return msgspec.structs.replace(message, meta={**message.meta, NAME: fields})
 
 
 def written(message: Message) -> str:

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from contextwright.context.context import Context
 from contextwright.context.recipe_data import RecipeData
+from contextwright.messages.changes import Change
 from contextwright.messages.message import Message, Tool
 from contextwright.messages.parts import Opaque
 from contextwright.models import Model
@@ -26,6 +27,10 @@ class Transcript(Protocol):
 
     async def find(self, key: str) -> list[tuple[int, Message]]:
         """Return the messages of the turn with this key and their numbers, if there are any."""
+        ...
+
+    def storable(self, message: Message) -> tuple[Message, Sequence[Change]]:
+        """Return a message without the characters that cannot be stored, and what changed."""
         ...
 
     async def add(self, messages: Sequence[Message], key: str) -> list[int]:

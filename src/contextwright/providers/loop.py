@@ -36,7 +36,9 @@ class OwnLoop:
                     return
                 yield cast("Item", item)
         finally:
-            self.run(closed(items))
+            # It still runs if Ctrl-C came twice; closing the loop ends it then.
+            if not getattr(items, "ag_running", False):
+                self.run(closed(items))
 
     def run(self, work: Coroutine[Any, Any, Item]) -> Item:
         """Run a coroutine to its end; Ctrl-C cancels it, and is raised when it has ended.

@@ -11,6 +11,7 @@ from contextwright.ask.loop import ask_events
 from contextwright.ask.question import AskOptions, Question
 from contextwright.context.context import Context
 from contextwright.context.recipe_data import RecipeData
+from contextwright.messages.changes import Change
 from contextwright.messages.make import Content
 from contextwright.messages.message import Message, Tool
 from contextwright.messages.parts import Opaque
@@ -22,7 +23,7 @@ from contextwright.store.contexts.build import build
 from contextwright.store.engines.base import Connection
 from contextwright.store.records import Turn
 from contextwright.store.rows import conversations, turns
-from contextwright.store.rows.validation import require_name
+from contextwright.store.rows.validation import replace_invalid, require_name
 from contextwright.store.state import State
 from contextwright.store.turns import add_work
 
@@ -49,6 +50,11 @@ class StoredTranscript:
             return [(stored.seq, stored.message) for stored in found]
 
         return await self.call(self.state.engine.read, work)
+
+    def storable(self, message: Message) -> tuple[Message, list[Change]]:
+        """Return a message with U+FFFD for what cannot be stored, and what changed."""
+        (clean,), changes = replace_invalid([message])
+        return clean, changes
 
     async def add(self, messages: Sequence[Message], key: str) -> list[int]:
         """Store a turn."""
