@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
+import msgspec
 from msgspec import Struct
 
+from contextwright.errors import UsageError
 from contextwright.serve.settings import ECHO, GatewaySettings, Route
 from contextwright.text.json import decode_json
 from contextwright.wire.values import is_object
@@ -24,6 +28,9 @@ VARIABLES = {
     "OPENAI_API_BASE": "{address}/v1",  # aider, mini-swe-agent, LiteLLM
 }
 """The variables of every program; each reads those that it knows."""
+STRING = r'(?P<string>"(?:\\.|[^"\\])*")'
+COMMENT = re.compile(rf"{STRING}|//[^\n]*")
+TRAILING_COMMA = re.compile(rf"{STRING}|,(?=\s*[}}\]])")
 NO_PROXY = ("NO_PROXY", "no_proxy")
 LOOPBACK = "127.0.0.1,localhost"
 
@@ -91,11 +98,33 @@ UPSTREAMS = {
 """For each API: its provider, and variables with another address and what is added to that."""
 
 
+class FolderCopy(NamedTuple):
+    """A folder like a program's own, with other settings in one of its files."""
+
+    folder: Path
+    own: Path
+    file: str
+
+    def give_back(self) -> None:
+        """Put what the program made here, such as its first session, into its own folder."""
+        for entry in self.folder.iterdir():
+            if entry.name == self.file or entry.is_symlink():
+                continue
+            place = self.own / entry.name
+            if entry.is_dir():
+                shutil.copytree(entry, place, symlinks=True, dirs_exist_ok=True)
+            else:
+                self.own.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(entry, place)
+
+
 class Launch(NamedTuple):
     """A command, and the environment it runs in."""
 
     command: list[str]
     environment: dict[str, str]
+    copy: FolderCopy | None = None
+    """Gives back what the command leaves there, when it has ended."""
 
 
 def launch(
@@ -116,10 +145,11 @@ def launch(
     for variable, value in program.environment.items():
         written = filled(value, address)
         given[variable] = written if isinstance(written, str) else json.dumps(written)
+    copy = None
     if program.settings is not None:
-        write_settings(program.settings, address, given, folder)
+        copy = copied(program.settings, address, given, folder)
     arguments = [filled(argument, address) for argument in program.arguments]
-    return Launch([command[0], *arguments, *command[1:]], given)
+    return Launch([command[0], *arguments, *command[1:]], given, copy)
 
 
 def filled(value: Any, address: str) -> Any:
@@ -131,9 +161,9 @@ def filled(value: Any, address: str) -> Any:
     return value
 
 
-def write_settings(
+def copied(
     settings: Settings, address: str, environment: dict[str, str], folder: Path
-) -> None:
+) -> FolderCopy:
     """Make a folder like the program's own, with our settings added to those of its file."""
     own = Path(environment.get(settings.variable) or Path.home() / settings.folder)
     for entry in own.iterdir() if own.is_dir() else ():
@@ -141,10 +171,26 @@ def write_settings(
             (folder / entry.name).symlink_to(entry)
     held: Any = {}
     if (own / settings.file).is_file():
-        held = decode_json((own / settings.file).read_bytes())
+        held = read_settings_file(own / settings.file)
     content = merged(held, filled(settings.content, address))
     (folder / settings.file).write_text(json.dumps(content), "utf-8")
     environment[settings.variable] = str(folder)
+    return FolderCopy(folder, own, settings.file)
+
+
+def read_settings_file(path: Path) -> Any:
+    """Return what a file of settings says: JSON, with comments and trailing commas, as pi has it.
+
+    Raises:
+        UsageError: it is something else.
+    """
+    text = path.read_text("utf-8", "replace")
+    for left_out in (COMMENT, TRAILING_COMMA):
+        text = left_out.sub(lambda found: found["string"] or "", text)
+    try:
+        return decode_json(text)
+    except msgspec.DecodeError as error:
+        raise UsageError(f"{path} is not valid JSON: {error}") from None
 
 
 def merged(old: Any, new: Any) -> Any:

@@ -17,7 +17,7 @@ import contextwright
 from commands import Run, only_line
 from contextwright.formats.replies.events import Usage
 from contextwright.serve import GatewaySettings, Route
-from providers.standin import KEY, said, serving
+from providers.standin import KEY, BreakOff, said, serving
 from serve.claude_code import MODEL, ClaudeCode
 from serve.gateways import running
 from store.rows.recorded.test_requests import RECORD
@@ -149,6 +149,36 @@ def test_a_program_is_recorded(own_store: None, cw: Run) -> None:
     assert "cache     never broken" in outcome.err
     (listed,) = json.loads(cw("requests", "--json").out)
     assert (listed["model"], listed["mode"]) == ("echo", "translated")
+
+
+def test_the_terminal_is_the_programs_until_it_ends(own_store: None) -> None:
+    """An upstream that breaks off is a line of the gateway's, which waits."""
+    program = """
+import os, sys, time, urllib.request
+body = b'{"model": "m", "stream": true, "messages": [{"role": "user", "content": "Hello"}]}'
+address = os.environ["OPENAI_BASE_URL"] + "/chat/completions"
+headers = {"authorization": "Bearer " + os.environ["OPENAI_API_KEY"]}
+try:
+    urllib.request.urlopen(urllib.request.Request(address, body, headers)).read()
+except Exception:
+    time.sleep(0.1)
+    print("over", file=sys.stderr)
+"""
+    with serving(BreakOff(said("One two three four"), 2)) as server:
+        done = subprocess.run(
+            [sys.executable, "-m", "contextwright", "record", "--", sys.executable, "-c", program],
+            env={
+                **os.environ,
+                "OPENAI_BASE_URL": server.base_url("openai-chat"),
+                "OPENAI_API_KEY": KEY,
+            },
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+    first, second, *_ = done.stderr.splitlines()
+    assert (first, second) == ("over", "cw: openai: the answer broke off: the connection broke")
 
 
 def test_a_program_that_cannot_start_ends_as_in_a_shell(

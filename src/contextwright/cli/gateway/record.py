@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import subprocess
 import sys
 import threading
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -36,6 +37,8 @@ FORWARDED = ("SIGINT", "SIGQUIT", "SIGTERM", "SIGHUP")
 FROM_KEYS = ("SIGINT", "SIGQUIT")
 """Signals that a terminal sends to the program too."""
 
+MAX_WARNINGS = 20
+"""The last of those that are printed when the program has ended."""
 NOT_EXECUTABLE, NOT_FOUND = 126, 127
 """The exit codes of shells for a program that cannot be started."""
 
@@ -77,12 +80,15 @@ def record(
     settings = read_settings(routes) if routes else passing_settings(os.environ)
     with opened(where, sync="fast") as store, TemporaryDirectory() as folder:
         newest = store.requests(limit=1)
-        with private_gateway(settings, store) as address:
+        with kept_back(), private_gateway(settings, store) as address:
             prepared = launch(command, address, os.environ, Path(folder))
             try:
                 code = run(prepared.command, prepared.environment)
             except OSError as error:
                 return not_started(command[0], error)
+            finally:
+                if prepared.copy is not None:
+                    prepared.copy.give_back()
         after = newest[0].number if newest else 0
         made = store.engine.read(
             lambda one: requests.of_process(one, store.tenant, process_name(), after)
@@ -94,6 +100,31 @@ def record(
         for line in lines_of(used):
             note(f"cw: {line}")
     return code
+
+
+class Warnings(logging.Handler):
+    """Holds the newest warnings."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.held = deque[str](maxlen=MAX_WARNINGS)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Hold one warning."""
+        self.held.append(record.getMessage())
+
+
+@contextmanager
+def kept_back() -> Generator[None]:
+    """Print warnings only at the end of the block: before, the terminal is the program's."""
+    warnings = Warnings()
+    logging.getLogger().addHandler(warnings)
+    try:
+        yield
+    finally:
+        logging.getLogger().removeHandler(warnings)
+        for warning in warnings.held:
+            note(f"cw: {warning}")
 
 
 @contextmanager
