@@ -240,6 +240,19 @@ def test_import_says_what_it_took_and_what_it_left_out(
     }
 
 
+def test_a_dry_run_says_what_the_import_then_does(cw: Callable[..., Any], tmp_path: Path) -> None:
+    """Also with a store that has some of it, and with one that refuses it."""
+    first = [{"role": "user", "content": "one"}, {"role": "tool", "content": "orphan"}]
+    grown = [*first, {"role": "user", "content": "two"}]
+    other = [{"role": "user", "content": "another"}]
+    path, store = tmp_path / "talk.jsonl", ("--store", str(tmp_path / "store.db"))
+    for lines in (first, grown, grown, other):
+        write_lines(path, *lines)
+        asked = ("import", str(path), "--format", "openai-chat", "--changes", *store)
+        code, out, err = cw(*asked, "--dry-run")
+        assert (code, out.replace("would store ", ""), err) == cw(*asked)
+
+
 def test_import_of_several_files_and_of_standard_input(
     cw: Callable[..., Any], tmp_path: Path
 ) -> None:

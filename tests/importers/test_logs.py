@@ -5,8 +5,11 @@ from typing import Any
 
 import pytest
 
+import contextwright as cw
 from contextwright import importers
 from contextwright.errors import ParseError
+from contextwright.importers.intake import Intake
+from contextwright.importers.updates import BETWEEN
 from contextwright.messages.make import assistant, user
 from contextwright.messages.message import Message
 from contextwright.messages.parts import Media, Opaque, Text, Thinking, ToolCall, ToolResult
@@ -124,6 +127,31 @@ def test_codex_keeps_the_base_instructions_and_hosted_items(tmp_path: Path) -> N
     assert [message.text for message in messages[:2]] == ["Be brief.", "Draw"]
     assert kinds == ["tool_search_call", "tool_search_output", "image_generation_call"]
     assert reports(path) == [{"skipped": {}, "changes": []}]
+
+
+def test_a_folder_of_codex_logs_may_hold_empty_ones_and_other_lists(tmp_path: Path) -> None:
+    write_lines(tmp_path / "rollout-a.jsonl")
+    write_lines(tmp_path / "rollout-b.jsonl", *CODEX)
+    write_lines(tmp_path / "history.jsonl", {"session_id": "019a", "ts": 1, "text": "Hi"})
+    found = {id: len(messages) for id, _, messages in read(tmp_path, "codex")}
+    assert found == {"rollout-a": 0, "019a": 2}
+
+
+def test_a_session_stored_without_its_system_text_goes_on(tmp_path: Path) -> None:
+    """As earlier versions did: nothing can be put before what is stored."""
+    log = [
+        line("session_meta", 1, id="s", base_instructions={"text": "Be brief."}),
+        line("response_item", 2, type="message", role="user", content="Draw"),
+    ]
+    more = line("response_item", 3, type="message", role="user", content="a cat")
+    bare = write_lines(tmp_path / "old.jsonl", line("session_meta", 1, id="s"), log[1])
+    grown = write_lines(tmp_path / "new.jsonl", *log, more)
+    with cw.Store(tmp_path / "chat.db", embedder=None) as store:
+        for path in (bare, grown, grown):
+            with importers.open_files(path) as files:
+                outcome = Intake(format="codex").into(store, files)
+        assert [one.message.text for one in store.conversation("s").read()] == ["Draw", "a cat"]
+    assert list(outcome.report.skipped) == [BETWEEN]
 
 
 def test_codex_of_before_the_wrapper(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from commands import runner
 from contextwright import importers
 from contextwright.importers.base import Imported, event, without_secrets
 from contextwright.importers.intake import Intake
+from contextwright.importers.updates import BETWEEN
 from contextwright.store.care.doctor import examine
 from samples.exports import SLACK, reports, write_json, write_zip
 
@@ -259,6 +260,19 @@ def test_what_the_latest_export_lacks_at_its_end_was_deleted(tmp_path: Path) -> 
         assert (outcome.report.codes["update.deleted"], outcome.known) == (2, 3)
         outcome = take(store, telegram(tmp_path, *later))
         assert "guess.later" not in outcome.report.codes, "they are gone already"
+
+
+def test_a_message_between_stored_ones_is_left_out_and_counted(tmp_path: Path) -> None:
+    """As one that an earlier version did not read: nothing can be put between stored messages."""
+    poll = {**post(2, ""), "game_title": "Chess"}
+    with cw.Store(tmp_path / "chat.db", embedder=None) as store:
+        take(store, telegram(tmp_path, post(1, "one"), post(3, "three")))
+        grown = telegram(tmp_path, post(1, "one"), poll, post(3, "three"), post(4, "four"))
+        for added in (1, 0):
+            outcome = take(store, grown)
+            assert (outcome.messages, dict(outcome.report.skipped)) == (added, {BETWEEN: 1})
+        texts = [one.message.text for one in store.conversation("telegram-5").read()]
+        assert texts == ["one", "three", "four"]
 
 
 def test_another_conversation_of_the_same_name_is_refused(tmp_path: Path) -> None:

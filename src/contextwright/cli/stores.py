@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Generator, Iterable
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from itertools import islice
 
@@ -17,7 +17,14 @@ from contextwright.store.engines.address import file_of, is_server, shown_addres
 from contextwright.store.engines.base import Sync
 from contextwright.store.store import Store
 
-__all__ = ["existing", "existing_chat", "near_names", "opened", "require_conversation"]
+__all__ = [
+    "existing",
+    "existing_chat",
+    "existing_or_none",
+    "near_names",
+    "opened",
+    "require_conversation",
+]
 
 MAX_COMPARED = 10_000
 """Maximum number of conversations to compare with a name that is not found."""
@@ -45,6 +52,13 @@ def existing(where: StoreOptions, *, embedder: EmbedderChoice = "auto") -> Store
     if not is_server(address) and not is_kept(file_of(address)):
         raise NotFound(f"there is no store at {shown_address(address)}", hint="cw add creates one")
     return Store(address, tenant=where.tenant, embedder=embedder)
+
+
+def existing_or_none(where: StoreOptions) -> Store | None:
+    """Open a store if it exists."""
+    with suppress(NotFound):
+        return existing(where)
+    return None
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from contextwright.errors import Conflict, ParseError, UsageError, shown
 from contextwright.importers.base import Imported, Report, line_at
 from contextwright.importers.inspection import Inspection
 from contextwright.importers.read import read
-from contextwright.importers.updates import updated
+from contextwright.importers.updates import continued, updated
 from contextwright.messages.message import Message
 from contextwright.store.engines.base import Connection
 from contextwright.store.records import ConversationInfo
@@ -30,6 +30,8 @@ from contextwright.store.store import Store
 __all__ = ["Intake", "Outcome"]
 
 EMPTY = "conversation without messages"
+GROWN = ("codex",)
+"""Sources whose first message earlier versions left out: the system text of a session."""
 
 Progress: TypeAlias = Callable[[int, int], None]
 
@@ -46,6 +48,14 @@ class Outcome(Struct):
     has_me: bool = False
     """Whether one of its messages is the assistant's; looked for only if `me` is given."""
     report: Report = msgspec.field(default_factory=Report)
+
+
+class RehearsedError(Exception):
+    """Ends the transaction of a rehearsal, so that nothing of it is stored."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        super().__init__("rehearsed")
+        self.outcome = outcome
 
 
 class Intake(Struct, frozen=True, kw_only=True):
@@ -73,9 +83,22 @@ class Intake(Struct, frozen=True, kw_only=True):
         """
         return store.engine.write_much(lambda connection: self.run(files, connection, store.tenant))
 
-    def rehearse(self, files: Files) -> Outcome:
-        """Read and validate everything, and store nothing."""
-        return self.run(files, None, "")
+    def rehearse(self, files: Files, store: Store | None = None) -> Outcome:
+        """Read and validate everything, and store nothing.
+
+        With a store, the outcome is that of an import into it: all is taken back at the end.
+        """
+        if store is None:
+            return self.run(files, None, "")
+
+        def work(connection: Connection) -> None:
+            raise RehearsedError(self.run(files, connection, store.tenant))
+
+        try:
+            store.engine.write_alone(work)
+        except RehearsedError as rehearsed:
+            return rehearsed.outcome
+        raise AssertionError("a rehearsal ends with its outcome")
 
     def run(self, files: Files, connection: Connection | None, tenant: str) -> Outcome:
         """Import conversation after conversation."""
@@ -134,6 +157,8 @@ class Intake(Struct, frozen=True, kw_only=True):
         if one.has_ids and connection is not None:
             latest = self.latest
             messages = updated(connection, tenant, one.id, messages, one.report, latest=latest)
+        elif one.format in GROWN and connection is not None:
+            messages = continued(connection, tenant, one.id, messages, one.report)
         try:
             for _ in importing.add(info, messages):
                 empty = False

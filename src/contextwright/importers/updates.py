@@ -22,12 +22,13 @@ from contextwright.store.rows import conversations, turns
 from contextwright.store.rows import messages as reading
 from contextwright.store.rows.editing import replace_message
 
-__all__ = ["updated"]
+__all__ = ["continued", "updated"]
 
 ORIGINS = """
 SELECT seq, origin FROM marks WHERE conversation = ? AND visibility = 'erased'"""
 GONE = "SELECT seq FROM marks WHERE conversation = ? AND visibility IN ('deleted', 'erased')"
 
+BETWEEN = "between stored messages (cw rm, then import it again, adds it)"
 LATER = "it follows the end of the file and stays: --latest deletes it"
 
 
@@ -66,6 +67,28 @@ def updated(
         update.name_later()
 
 
+def continued(
+    connection: Connection, tenant: str, id: str, messages: Iterable[Message], report: Report
+) -> Iterator[Message]:
+    """Yield the messages from the first that is stored; without a stored one, all of them.
+
+    An earlier version may not have imported those before it, and nothing can be put there.
+    """
+    head = conversations.find(connection, tenant, id)
+    stored = reading.each_message(connection, head, head.fork_at + 1) if head else iter(())
+    first = next((source_id(message) for _, message in stored), None)
+    before: list[Message] = []
+    for message in messages:
+        if first is not None and source_id(message) != first:
+            before.append(message)
+            continue
+        if before:
+            report.skip(BETWEEN, len(before))
+        first, before = None, []
+        yield message
+    yield from before
+
+
 class Update:
     """The stored messages of a conversation, passed one by one as a later export goes on."""
 
@@ -85,6 +108,28 @@ class Update:
 
     def applied(self, messages: Iterable[Message]) -> Iterator[Message]:
         """Yield the conversation as stored, as far as the export goes, and its new messages."""
+        waiting: list[Message] = []
+        for message in messages:
+            if self._is_unknown(message):
+                waiting.append(message)
+                continue
+            if waiting and self._place_of(message) == self.reached < len(self.stored):
+                self.report.skip(BETWEEN, len(waiting))
+                waiting = []
+            yield from self._placed((*waiting, message))
+            waiting = []
+        yield from self._placed(waiting)
+
+    def _is_unknown(self, message: Message) -> bool:
+        """Whether a message is not stored, but may stand before one that is."""
+        is_before = self.reached < len(self.stored) and not self._is_behind(message)
+        return is_before and (source_id(message) or "") not in self.places
+
+    def _is_behind(self, message: Message) -> bool:
+        return is_behind(message, self.stored[-1].message)
+
+    def _placed(self, messages: Iterable[Message]) -> Iterator[Message]:
+        """Yield each message as it is stored, or as new."""
         for message in messages:
             place = self._place_of(message)
             yield from self.delete_until(place)
@@ -101,7 +146,7 @@ class Update:
         known = self.places.get(source_id(message) or "")
         place = first_ahead(known, self.reached) if known else None
         if place is None and self.reached < len(self.stored):
-            if is_behind(message, self.stored[-1].message):
+            if self._is_behind(message):
                 place = len(self.stored)  # the newest stored messages were deleted
         return self.reached if place is None else max(place, self.reached)
 

@@ -37,7 +37,7 @@ from contextwright.cli.output import (
     say,
     written,
 )
-from contextwright.cli.stores import existing, opened, require_conversation
+from contextwright.cli.stores import existing, existing_or_none, opened, require_conversation
 from contextwright.documents.files import Files
 from contextwright.errors import ContextwrightError, UsageError
 from contextwright.formats import api
@@ -127,11 +127,11 @@ def import_files(
         raise UsageError("--as names one conversation, but there are several files")
     if format:
         importers.find(format)
-    store = None if dry_run else opened(where)
+    store = existing_or_none(where) if dry_run else opened(where)
     try:
         for name in files:
             with importers.open_files(name) as opened_files:
-                outcome = take_in(opened_files, intake, store)
+                outcome = take_in(opened_files, intake, store, dry_run=dry_run)
                 label = opened_files.label
                 tell(label, outcome, dry_run=dry_run, listed=changes, as_json=as_json)
     finally:
@@ -140,14 +140,14 @@ def import_files(
     return 0
 
 
-def take_in(files: Files, intake: Intake, store: Store | None) -> Outcome:
-    """Import one file, with a progress bar; without a store, only check it."""
+def take_in(files: Files, intake: Intake, store: Store | None, *, dry_run: bool) -> Outcome:
+    """Import one file, with a progress bar; a dry run may have no store to compare it with."""
     files.replace = intake.replace  # detection reads the file too
     format = intake.format or importers.detect(files)
     refuse_unused(intake, format)
     with progress(f"{files.label} ({format})", in_bytes=True) as moved, rare_collection():
         task = msgspec.structs.replace(intake, format=format, progress=moved)
-        return task.into(store, files) if store else task.rehearse(files)
+        return task.rehearse(files, store) if dry_run or not store else task.into(store, files)
 
 
 @contextmanager
