@@ -77,13 +77,18 @@ def test_claude_code_puts_replies_together(tmp_path: Path) -> None:
             ),
         )
     ]
-    reason = "data of tool results besides their text is left out"
-    assert reports(path) == [
-        {
-            "skipped": {"file-history-snapshot": 1, "progress": 1, "empty message": 1},
-            "changes": [f"loss.details toolUseResult: {reason}"],
-        }
-    ]
+    skipped = {"file-history-snapshot": 1, "progress": 1, "empty message": 1}
+    copies = {"structured copy of a result": 1}
+    assert reports(path) == [{"skipped": {**skipped, **copies}, "changes": []}]
+
+
+def test_a_folder_may_hold_logs_without_messages(tmp_path: Path) -> None:
+    """As of a session that was opened and closed again, or that has only a title."""
+    write_lines(tmp_path / "a.jsonl")
+    write_lines(tmp_path / "b.jsonl", {"type": "summary", "summary": "Lunch", "leafUuid": "x"})
+    write_lines(tmp_path / "c.jsonl", entry("1", None, "user", "Hi"))
+    found = {id: len(messages) for id, _, messages in read(tmp_path)}
+    assert found == {"a": 0, "b": 0, "s": 1}
 
 
 def test_claude_code_compaction_notes_and_errors(tmp_path: Path) -> None:

@@ -8,13 +8,7 @@ import pytest
 from contextwright.errors import ParseError
 from contextwright.messages.message import Author, Message
 from contextwright.messages.parts import Media, Opaque, Text, Thinking, ToolCall, ToolResult
-from samples.exports import CHATGPT, CLAUDE, node, read, reports, write_json, write_zip
-
-
-def chatgpt(*nodes: Any, **fields: Any) -> list[Any]:
-    mapping = {one["id"]: one for one in nodes}
-    whole = {"title": "T", "conversation_id": "c", "current_node": nodes[-1]["id"]}
-    return [{**whole, "mapping": mapping, **fields}]
+from samples.exports import CHATGPT, CLAUDE, chatgpt, node, read, reports, write_json, write_zip
 
 
 def source(id: str, conversation: str = "c") -> dict[str, Any]:

@@ -280,3 +280,17 @@ def test_recorded_slack_export(data_folder: Path) -> None:
     counts = [(title, len(messages)) for _, title, messages in found]
     assert counts == [("#enrique", 102), ("#traveling-sailor", 56)]
     assert all(message.sent_at and message.time for _, _, chat in found for message in chat)
+
+
+def test_slack_voice_is_read_and_canvases_are_counted(tmp_path: Path) -> None:
+    spoken = {"status": "complete", "preview": {"content": "See you at noon", "has_more": False}}
+    clip = {"name": "clip.m4a", "mimetype": "audio/mp4", "transcription": spoken}
+    export = slack(said("1", user="U1", text="", files=[clip]))
+    lists = {"canvases.json": [{"id": "F1"}, {"id": "F2"}], "lists.json": []}
+    path = write_zip(tmp_path / "s.zip", {**export, **lists})
+    ((_, _, (message,)),) = read(path)
+    assert message.parts == (
+        Media("audio", "audio/mp4", name="clip.m4a"),
+        Text("See you at noon"),
+    )
+    assert reports(path) == [{"skipped": {"canvas": 2}, "changes": []}]

@@ -162,3 +162,26 @@ def test_chats_nobody_reads_are_passed_over(tmp_path: Path) -> None:
     data = {"chats": {"list": [TELEGRAM, telegram(wrote(1, text="x"), id=7)]}}
     path = write_json(tmp_path / "result.json", data)
     assert [one.id for one in importers.read(path)] == ["telegram-4321", "telegram-7"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "text"),
+    [
+        ({"game_title": "Chess", "game_description": "Play!"}, "[game] Chess; Play!"),
+        ({"invoice_information": {"title": "A", "amount": 5}}, "[invoice] title: A; amount: 5"),
+        ({"invoice_information": '{"title": "Soup"}'}, '[invoice] {"title": "Soup"}'),
+        (
+            {"todo_list": {"title": ["Buy ", {"type": "bold", "text": "now"}], "answers": [
+                {"id": 1, "text": ["milk"]}, {"id": 2, "text": "tea"}]}},
+            "[todo] title: Buy now; milk; tea",
+        ),
+        ({"giveaway_information": {"quantity": 5}}, "[giveaway] quantity: 5"),
+        ({"giveaway_results": {"winners_count": 5}}, "[giveaway] winners_count: 5"),
+        ({"paid_stars_amount": 7}, "[paid media] 7 stars"),
+    ],
+)  # fmt: skip
+def test_what_is_neither_text_nor_a_file_is_described(
+    tmp_path: Path, fields: dict[str, Any], text: str
+) -> None:
+    path = write_json(tmp_path / "result.json", telegram(wrote(1, text="", **fields)))
+    assert [message.text for message in read(path)[0][2]] == [text]

@@ -59,6 +59,13 @@ def node(id: str, parent: str | None, role: Any = None, *parts: Any, **fields: A
     return {"id": id, "message": message if role else None, "parent": parent, "children": []}
 
 
+def chatgpt(*nodes: Any, **fields: Any) -> list[Any]:
+    """A ChatGPT export of one conversation, which ends at the last of these nodes."""
+    mapping = {one["id"]: one for one in nodes}
+    whole = {"title": "T", "conversation_id": "c", "current_node": nodes[-1]["id"]}
+    return [{**whole, "mapping": mapping, **fields}]
+
+
 CHATGPT = [
     {
         "title": "Lunch",

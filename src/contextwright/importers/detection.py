@@ -52,6 +52,8 @@ def detect(files: Files) -> str:
     if not candidates:
         raise unsure(files.label, "it holds no JSON")
     file = candidates[0]
+    if len(candidates) > 1:  # a folder may hold files that were never written to
+        file = next((name for name in candidates if not is_empty(files, name)), file)
     if read_compact_text(files, file) is not None:
         return "gryag"
     try:
@@ -61,6 +63,12 @@ def detect(files: Files) -> str:
     except ParseError as error:
         raise error if error.file else error.within(file=files.shown(file)) from None
     return found
+
+
+def is_empty(files: Files, name: str) -> bool:
+    """Whether a file begins with nothing."""
+    with files.open(name) as stream:
+        return not stream.read(LOOKED_AT).strip()
 
 
 def detect_document(data: Any) -> str | None:
@@ -149,7 +157,7 @@ def told_by_document(files: Files, file: str) -> str:
             found = "telegram"
         else:
             data = files.document(file)
-            found = told_by_fields(data) if is_object(data) else None
+            found = (told_by_fields(data) or told_by_log_line(data)) if is_object(data) else None
     if found is None:
         raise unsure(files.shown(file), "it matches no known source")
     return found

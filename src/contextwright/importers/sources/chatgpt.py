@@ -26,7 +26,16 @@ from contextwright.importers.base import (
     media_named,
 )
 from contextwright.messages.message import Author, Message
-from contextwright.messages.parts import Media, Opaque, Part, Text, Thinking, ToolCall, ToolResult
+from contextwright.messages.parts import (
+    Media,
+    MediaKind,
+    Opaque,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
 
 __all__ = ["IMPORTER", "conversation_files"]
 
@@ -65,7 +74,7 @@ def conversation_files(files: Files) -> list[str]:
 def conversations(fields: Fields, branches: bool) -> Iterator[Imported]:
     """Yield a conversation: the branch last shown, then the others if wanted."""
     tree = Tree(fields)
-    id = as_id(fields.maybe("conversation_id") or fields.maybe("id") or "")
+    id = as_id(tree.id or f"{NAME}-{fields.spelled('create_time') or fields.path}")
     report = Report()
     main = tree.branch(tree.current(report))
     placed: dict[str, tuple[str, int]] = {}
@@ -103,6 +112,7 @@ class Tree:
         if not isinstance(fields.data.get("mapping"), dict):
             raise ParseError("must be an object", path=fields.place("mapping"))
         self.fields = fields
+        self.id = fields.maybe("conversation_id") or fields.maybe("id") or ""
         mapping = fields.object("mapping")
         self.nodes = {key: Fields(value, key, mapping) for key, value in mapping.data.items()}
 
@@ -133,6 +143,11 @@ class Tree:
             node = self.nodes[node].maybe("parent")
         return list(reversed(path))
 
+    def absent_parent(self, node: str) -> str | None:
+        """Return the parent of a node if the export does not have it."""
+        parent = self.nodes[node].maybe("parent")
+        return parent if parent is not None and parent not in self.nodes else None
+
     def unseen(self, placed: dict[str, tuple[str, int]]) -> int:
         """Return the number of messages on other branches."""
         nodes = self.nodes.items()
@@ -144,8 +159,6 @@ class Branch:
 
     def __init__(self, tree: Tree, id: str, report: Report, before: int = 0) -> None:
         self.tree = tree
-        self.tree_id = tree.fields.maybe("conversation_id") or tree.fields.maybe("id") or ""
-        """The conversation's own id, also on a fork, so that a message keeps its identity."""
         self.id = id
         self.report = report
         self.before = before
@@ -155,6 +168,10 @@ class Branch:
     def messages(self, path: list[str], placed: dict[str, tuple[str, int]]) -> tuple[Message, ...]:
         """Yield the messages; `placed` gets the position of each node."""
         messages: list[Message] = []
+        if path and (parent := self.tree.absent_parent(path[0])):
+            place = self.tree.nodes[path[0]].place("parent")
+            reason = f"{shown(parent)} is not in the mapping; what came before is missing"
+            self.report.change("repair.branch", place, reason)
         for key in path:
             node = self.tree.nodes[key]
             message = self.message(node.object("message")) if node.data.get("message") else None
@@ -201,7 +218,8 @@ class Branch:
             Author(name=name) if name else None,
             sent_at=fields.spelled("create_time"),
             kind="note" if hidden else "message",
-            meta=mark(f"{NAME}/{self.tree_id}/{id}", chatgpt=fields.rest(*READ)),
+            # The conversation's own id, also on a fork, so that a message keeps its identity.
+            meta=mark(f"{NAME}/{self.tree.id}/{id}", chatgpt=fields.rest(*READ)),
         )
 
     def call(self, recipient: str, parts: list[Part], id: str) -> ToolCall:
@@ -316,17 +334,23 @@ def piece_of(piece: Fields, files: dict[str, Media]) -> Iterator[Part]:
     kind = piece.maybe("content_type") or ""
     if kind == "audio_transcription":
         yield from words(piece.maybe("text"))
+    elif "audio_video" in kind:
+        yield asset(piece.object("audio_asset_pointer"), "audio", files)
+        for frame in piece.objects("frames_asset_pointers"):
+            yield asset(frame, "image", files)
+        if piece.data.get("video_container_asset_pointer"):
+            yield asset(piece.object("video_container_asset_pointer"), "video", files)
     elif "asset_pointer" in kind:
-        holder = piece.object("audio_asset_pointer") if "audio_video" in kind else piece
-        pointer = holder.maybe("asset_pointer") or ""
-        handle = pointer.rpartition("//")[2]
-        known = files.pop(handle, None)
-        if known is None:
-            media_kind = "image" if kind.startswith("image") else "audio"
-            known = Media(media_kind, file_id=handle or None, origin=NAME)
-        yield known
+        yield asset(piece, "image" if kind.startswith("image") else "audio", files)
     else:
         yield Opaque(NAME, piece.data, piece.maybe("text"))
+
+
+def asset(holder: Fields, kind: MediaKind, files: dict[str, Media]) -> Media:
+    """Return the attached file that a pointer names, else the pointer's handle."""
+    handle = (holder.maybe("asset_pointer") or "").rpartition("//")[2]
+    known = files.pop(handle, None)
+    return known or Media(kind, file_id=handle or None, origin=NAME)
 
 
 IMPORTER = Importer(NAME, "ChatGPT account export", read, ("branches",))

@@ -52,7 +52,13 @@ def conversation(fields: Fields) -> Imported:
     id = as_id(fields.text("uuid"))
     report = Report()
     messages: list[Message] = []
+    before: str | None = None
     for message in fields.objects("chat_messages"):
+        parent, uuid = message.maybe("parent_message_uuid"), message.maybe("uuid")
+        if before is not None and parent not in (None, before):
+            reason = f"follows {shown(parent)}, not the message before it: versions in one row"
+            report.change("repair.branch", f"message {len(messages) + 1}", reason)
+        before = uuid
         made = messages_of(message, id, report)
         if not made:
             report.skip("empty message")
@@ -105,7 +111,7 @@ def parts_of(fields: Fields, report: Report) -> Iterator[Part]:
         yield Text(fields.text("text"))
     for file in fields.objects("attachments"):
         yield attachment(file)
-    for file in fields.objects("files"):
+    for file in fields.objects("files") or fields.objects("files_v2"):
         yield media_named(file.maybe("file_name"), handle=file.maybe("file_uuid"), origin=NAME)
 
 

@@ -57,7 +57,10 @@ def read(files: Files, options: ReadOptions) -> Iterator[Imported]:
         raise ParseError("there is no log (.jsonl) in it", file=files.label)
     for name in names:
         log = Log(files, name)
-        for agent in log.agents:
+        if not log.agents and len(names) == 1:
+            raise ParseError("no message is in it", file=files.shown(name))
+        # A session that was opened and closed again leaves a log without messages.
+        for agent in log.agents or {"": None}:
             yield log.imported(agent)
 
 
@@ -80,8 +83,6 @@ class Log:
         with files.ahead():
             for number, fields in self.entries(self.skim):
                 self.learn(fields, number)
-        if not self.agents:
-            raise ParseError("no message is in it", file=files.shown(name))
 
     def entries(self, read: ReadLine) -> Iterator[tuple[int, Fields]]:
         """Yield the entries with their lines; those that are read as `UNREAD` are left out."""
@@ -137,6 +138,8 @@ class Log:
 
     def messages(self, agent: str, id: str, report: Report) -> Iterator[Message]:
         """Yield the messages of one agent, with replies joined."""
+        if agent not in self.agents:
+            return
         held: Held | None = None
         place = list(self.agents).index(agent)
 
@@ -241,9 +244,8 @@ def spoken(fields: Fields, id: str, report: Report) -> Held | None:
     if not parts:
         report.skip("empty message")
         return None
-    if "toolUseResult" in fields.data and "loss.details" not in report.codes:
-        reason = "data of tool results besides their text is left out"
-        report.change("loss.details", "toolUseResult", reason)
+    if "toolUseResult" in fields.data:
+        report.skip("structured copy of a result")
     flagged = {name for name in fields.data if fields.data[name] is True}
     rest = {**fields.rest(*READ), **message.rest("role", "content", "type")}
     failed = "isApiErrorMessage" in flagged

@@ -40,17 +40,31 @@ ABOUT = ("cwd", "originator", "cli_version", "source", "model_provider", "git", 
 
 def read(files: Files, options: ReadOptions) -> Iterator[Imported]:
     """Yield the sessions of a log, or of all logs in a folder."""
-    names = list(files.names) if len(files.names) == 1 else files.ending(".jsonl")
+    names = list(files.names) if len(files.names) == 1 else logs_of(files)
     if not names:
         raise ParseError("there is no log (.jsonl) in it", file=files.label)
     for name in names:
-        yield imported(files, name)
+        with files.ahead():
+            first = next((value for _, value in files.lines(name)), None)
+        if first is None and len(names) > 1:  # a log that was never written to
+            yield Imported(id=stem_of(name), format=NAME, messages=(), report=Report())
+        else:
+            yield imported(files, name, first)
 
 
-def imported(files: Files, name: str) -> Imported:
+def logs_of(files: Files) -> list[str]:
+    """Return the logs of a folder, without its other lists, such as `history.jsonl`."""
+    names = files.ending(".jsonl")
+    return [name for name in names if stem_of(name).startswith("rollout-")] or names
+
+
+def stem_of(name: str) -> str:
+    """Return the name of a log without its folder."""
+    return name.replace("\\", "/").rpartition("/")[2].removesuffix(".jsonl")
+
+
+def imported(files: Files, name: str, first: Any) -> Imported:
     """Return one session: the facts of its first line, then its messages."""
-    with files.ahead():
-        first = next((value for _, value in files.lines(name)), None)
     try:
         about = Fields(first)
         if about.maybe("type") == "session_meta":

@@ -34,6 +34,11 @@ __all__ = ["IMPORTER"]
 
 NAME = "slack"
 LISTS = ("channels.json", "groups.json", "dms.json", "mpims.json")
+UNREAD = {
+    "canvases.json": "canvas",
+    "lists.json": "list",
+    "huddle_transcripts.json": "transcript of a huddle",
+}
 DAY = re.compile(r"\d{4}-\d{2}-\d{2}\.json")
 MARKUP = re.compile(r"<([@#!]?)([^<>|]{1,2000})(?:\|([^<>]{0,2000}))?>")
 EVENTS = frozenset(
@@ -62,10 +67,17 @@ def read(files: Files, options: ReadOptions) -> Iterator[Imported]:
             folders.setdefault(folder, []).append(name)
     if not folders:
         raise ParseError("no channel has a file of a day (2024-05-01.json)", file=files.label)
+    report = Report()
+    for name, what in UNREAD.items():
+        if f"{root}{name}" in files.names:
+            with files.naming(f"{root}{name}"):
+                for _ in objects_of(files, f"{root}{name}"):
+                    report.skip(what)
     for folder, names in folders.items():
         id, about = listed.get(folder, (folder, {}))
         days = sorted(names)
-        read = Channel(files, days, people, id, Report(), apart=options.threads)
+        read = Channel(files, days, people, id, report, apart=options.threads)
+        report = Report()
         yield Imported(
             id=as_id(NAME, id),
             format=NAME,
@@ -303,6 +315,9 @@ class Channel:
                 self.tell("loss.token", "addresses lose the export's tokens", "files")
             name = file.maybe("name") or file.maybe("title")
             yield media_named(name, file.maybe("mimetype"), url=address)
+            spoken = file.object("transcription").object("preview").maybe("content")
+            if spoken:
+                yield Text(spoken)
 
     def attached(self, attachment: Fields) -> str:
         """Return the text of an attachment, because bots often write in attachments only."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import timedelta, timezone
-from typing import Any
+from typing import Any, cast
 
 from contextwright.documents.files import Files
 from contextwright.documents.stream import Document
@@ -39,6 +39,11 @@ READ = (
 ANSWERED, ELSEWHERE = "reply_to_message_id", "reply_to_peer_id"
 """The message that is answered, and its chat if it is another one."""
 CHAT_LISTS = ("chats", "left_chats")
+DESCRIBED = (
+    "location_information", "contact_information", "poll", "todo_list", "invoice_information",
+    "giveaway_information", "giveaway_results",
+)  # fmt: skip
+"""Fields of what is neither text nor a file."""
 ABSENT = "(File"
 """Prefix of the path of a file that was not exported."""
 MEDIA: dict[str, MediaKind] = {
@@ -213,9 +218,14 @@ def parts_of(fields: Fields) -> Iterator[Part]:
         name = fields.maybe("file_name") or file_name(fields.maybe("file") or "")
         media = media_named(name, mime)
         yield Media(MEDIA[kind], mime, name=name) if kind in MEDIA else media
-    for name in ("location_information", "contact_information", "poll"):
+    for name in DESCRIBED:
         if name in fields.data:
-            yield Text(described(fields.object(name), name.partition("_")[0]))
+            yield Text(described(fields, name))
+    game = fields.maybe("game_title"), fields.maybe("game_description"), fields.maybe("game_link")
+    if any(game):
+        yield Text(f"[game] {'; '.join(filter(None, game))}")
+    if (stars := fields.spelled("paid_stars_amount")) is not None:
+        yield Text(f"[paid media] {stars} stars")
     place = fields.maybe("place_name"), fields.maybe("address")
     if any(place):
         yield Text(", ".join(filter(None, place)))
@@ -224,15 +234,19 @@ def parts_of(fields: Fields) -> Iterator[Part]:
 
 
 def words_of(fields: Fields) -> str:
-    """Return the text of a message: a string, or a list of strings and marked-up pieces."""
-    text = fields.data.get("text")
-    if text is None:
-        text = fields.list("text_entities")
+    """Return the text of a message, else what its entities say."""
+    return text_at(fields, "text_entities" if fields.data.get("text") is None else "text")
+
+
+def text_at(fields: Fields, name: str) -> str:
+    """Return a text: a string, or a list of strings and marked-up pieces."""
+    text = fields.data.get(name)
     if isinstance(text, str):
         return text
-    if not isinstance(text, list):
-        raise ParseError(f"must be text or a list, not {shown(text)}", path=fields.place("text"))
-    return "".join(piece_of(piece, f"{fields.place('text')}[{i}]") for i, piece in enumerate(text))  # pyright: ignore
+    if not isinstance(text, list | None):
+        raise ParseError(f"must be text or a list, not {shown(text)}", path=fields.place(name))
+    pieces = enumerate(cast("list[object]", text or []))
+    return "".join(piece_of(piece, f"{fields.place(name)}[{i}]") for i, piece in pieces)
 
 
 def piece_of(piece: object, path: str) -> str:
@@ -249,14 +263,19 @@ def file_name(place: str) -> str | None:
     return None if place.startswith(ABSENT) else place.replace("\\", "/").rpartition("/")[2] or None
 
 
-def described(fields: Fields, what: str) -> str:
+def described(message: Fields, name: str) -> str:
     """Describe a location, a contact or a poll as text."""
+    what = name.partition("_")[0]
+    if what == "invoice" and isinstance(message.data[name], str):
+        return f"[{what}] {message.text(name)}"  # as most versions write it
+    fields = message.object(name)
+    formatted = {key: text_at(fields, key) for key in ("question", "title") if key in fields.data}
     said = [
         f"{key}: {str(value).lower() if isinstance(value, bool) else value}"
-        for key, value in fields.data.items()
+        for key, value in (fields.data | formatted).items()
         if isinstance(value, str | int | float) and value != ""
     ]
-    answers = [answer.maybe("text") or "" for answer in fields.objects("answers")]
+    answers = [text_at(answer, "text") for answer in fields.objects("answers")]
     return f"[{what}] " + "; ".join([*said, *answers])
 
 
