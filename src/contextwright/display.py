@@ -151,7 +151,7 @@ class View:
             self.messages = numbered(given.messages)
         self.marks = ASCII if ascii else Marks()
         self.nobody = Author(UNKNOWN) if given.source == NAME else None
-        """Who speaks where no author is named: Aya's entries always name one."""
+        """The author of messages that name none: Aya's entries always name one."""
         self.width = width
         self.called = {
             call.id: call.name for message in self.messages for call in message.calls if call.id

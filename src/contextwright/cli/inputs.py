@@ -33,15 +33,15 @@ __all__ = [
 
 
 class Input(Struct, frozen=True):
-    """What a file holds: a document in one of the formats, or conversations of another tool."""
+    """The content of a file: a document in one of the formats, or conversations of another tool."""
 
     file: str
     format: str
     document: Any = None
     conversations: tuple[Conversation, ...] | None = None
-    """None if it is a document."""
+    """The conversations of another tool; None if it is a document."""
     skipped: Counter[str] = Counter()
-    """What of it is no message: how much, by the reason."""
+    """The number of entries that are not messages, by the reason."""
 
     def all(self) -> list[Conversation]:
         """Return all its conversations."""

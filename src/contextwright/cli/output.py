@@ -194,7 +194,7 @@ def count_changes(codes: Counter[str]) -> None:
 
 
 def left_out(skipped: Counter[str]) -> None:
-    """Say what of a file did not become messages, on standard error."""
+    """Print what was left out of a file, and why, on standard error."""
     for reason, number in skipped.most_common():
         note(f"cw: left out {number:,} × {reason}")
 

@@ -55,7 +55,7 @@ class Legal(Struct, frozen=True):
     target: Target
     changes: list[Change]
     places: Sequence[Place] | None
-    """Where each message stood in the input; None if no rule ran, so that all stand there still."""
+    """The place of each message in the input; None if no rule ran, so that none has moved."""
 
     def placed(self) -> Draft:
         """Return the messages, and where they stood in the input."""

@@ -26,7 +26,7 @@ BODIES = {
     "openai-chat": ("messages", "content"),
     "openai-responses": ("input", ""),
 }
-"""Where a provider's request has its messages, and these their parts; Responses has items."""
+"""The fields of a request's messages and of their parts; Responses has items."""
 SHAPE = ("T-", "G-parts")
 """Prefixes of problems that concern a part by itself."""
 LARGEST = 1 << 40  # size limits of providers do not matter here

@@ -50,11 +50,11 @@ class Memory(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True
     score: float | None = None
     """How well it fits the query, from 0 to 1; only for search results."""
     meta: dict[str, Any] = {}
-    """Yours: never sent to a model."""
+    """Data of your own; never sent to a model."""
 
 
 class Ranking(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What counts besides the question; by default, nothing."""
+    """Reasons that count besides the question; none by default."""
 
     recency: float = 0.0
     """Weight of recency: the exponent of the decay by half-life."""

@@ -76,7 +76,7 @@ class FittedSections(Struct, frozen=True):
 
     sections: tuple[FittedSection, ...]
     changes: tuple[Change, ...]
-    """What was cut, and what failed."""
+    """A change for each section that was cut or failed."""
     absent: dict[str, str]
     """Why sections have no words, by name."""
 

@@ -42,7 +42,7 @@ class PastExcerpts(
     longest: Natural = 200
     """Maximum characters of one passage."""
     ranking: Ranking = Ranking()
-    """What counts besides the question."""
+    """Other reasons that count, such as recency."""
     volatility: Volatility = "turn"
     priority: int = 30
     budget: Share = None
@@ -90,7 +90,7 @@ class PastMessages(
     """Minimum probability that any message answers the question, from 0 to 1; below it nothing is
     recalled."""
     ranking: Ranking = Ranking()
-    """What counts besides the question."""
+    """Other reasons that count, such as recency."""
     volatility: Volatility = "turn"
     priority: int = 30
     budget: Share = 0.85

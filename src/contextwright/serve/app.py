@@ -293,7 +293,7 @@ class Gateway:
         try:
             work = self.answer(call, route, key, given, passage)
             response = await while_connected(request.receive, work)
-        except (ClientDisconnect, asyncio.CancelledError):  # or the gateway is told to end
+        except (ClientDisconnect, asyncio.CancelledError):  # or the gateway is asked to stop
             if passage is not None:
                 passage.end()
             raise
@@ -340,7 +340,7 @@ class Gateway:
         if passage is not None:
             passage.translated(crossing)
 
-        # What goes on from an answer that only the upstream knows is not known as a whole here.
+        # A request that continues an answer known to the upstream alone is not whole here.
         continuable = is_continuable(reading.said) and not previous_of(reading.said)
         id = new_id(owner, await passage.numbered() if passage and continuable else 0)
 
@@ -400,7 +400,7 @@ class Gateway:
         return PlainTextResponse("ok")
 
     async def show_metrics(self, request: Request) -> Response:
-        """Tell what passed since the start, to those who show the token."""
+        """Return the metrics since the start to clients that show the token."""
         if not self.keys.is_token_in(keys_in(request.headers, "")):
             return PlainTextResponse(
                 "show the gateway's token", 401, {"www-authenticate": "Bearer"}

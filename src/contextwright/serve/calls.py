@@ -40,13 +40,13 @@ PATHS: dict[tuple[str, Action], str] = {
     ("anthropic", "generate"): "/v1/messages",
     ("anthropic", "count"): "/v1/messages/count_tokens",
 }
-"""Where each API is, below the address of its host."""
+"""The path of each API, below the address of its host."""
 TURNS = {
     "messages": "/v1/chat/completions and /v1/messages take",
     "input": "/v1/responses takes",
     "contents": "/v1beta/models/MODEL:generateContent takes",
 }
-"""Which paths take which field for what was said."""
+"""The paths that take each field of messages."""
 OTHER_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 UPLOADS = "/upload"
 """Stands before the version in Gemini's path for files."""
@@ -78,7 +78,7 @@ class Call(Struct, frozen=True):
     """The body as the client sent it: perhaps compressed."""
     method: str = "POST"
     changes: tuple[Change, ...] = ()
-    """What the gateway left out of it."""
+    """The gateway's own changes to it."""
 
     @property
     def wants_list(self) -> bool:

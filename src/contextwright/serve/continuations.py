@@ -2,9 +2,9 @@
 
 Or it sends the history with the ids of items (`item_reference`) in their place.
 
-What is not in memory is looked for among the recorded requests, which have the answers of other
-gateways and earlier starts. So the id of an answer of ours has the number of its request, and a
-digest that only its own client can have got. Answers that pass as they are have ids of their
+Answers that are not in memory are looked up among the recorded requests, which include those of
+other gateways and earlier starts. So the id of an answer of ours has the number of its request, and
+a digest that only its own client can have got. Answers that pass as they are have ids of their
 upstream; the store knows them by a digest of the client and the id.
 """
 
@@ -64,7 +64,7 @@ PAUSE = 0.02
 PREFIX = "resp_"
 HEX = re.compile(r"[0-9a-f]{20}").fullmatch
 NUMBER_CHARS, START_CHARS = 12, 20
-"""Where the number of a request ends in an answer's id, and where the random part behind it."""
+"""The end of the request's number in an answer's id, and of the random part behind it."""
 
 log = logging.getLogger("contextwright.serve")
 
@@ -80,7 +80,7 @@ class RecordedAnswer(NamedTuple):
 
 
 class Continuations:
-    """What was said up to each answer, by the client and the answer's id."""
+    """The history up to each answer, by the client and the answer's id."""
 
     def __init__(self, store: Store | None = None, *, max_bytes: int = MAX_BYTES) -> None:
         self._store = store

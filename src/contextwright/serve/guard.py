@@ -1,4 +1,4 @@
-"""Who may call: names of this machine, no foreign pages, and a token where a key is at stake."""
+"""Access control: names of this machine, no foreign pages, a token where a key is at stake."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["Guard", "Keys", "LOOPBACK", "is_loopback", "own_token", "same_token"
 
 CLOSING_SECONDS = 0.1
 TOKEN = re.compile("[!-~]+").fullmatch
-"""What a client can show in a header."""
+"""Matches a token that a header can hold."""
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -71,7 +71,7 @@ class Guard:
         return None
 
     def refusal(self, headers: Sequence[tuple[bytes, bytes]]) -> str:
-        """Why a call is refused; empty if it is not."""
+        """Return why a call is refused; empty if it is not."""
         hosts = [host_name(b"//" + value) for name, value in headers if name == b"host"]
         if len(hosts) != 1 or not self.hosts.issuperset(hosts):
             return "this gateway does not answer under that name"

@@ -43,7 +43,7 @@ class Reading(Struct):
 
     payload: dict[str, Any]
     said: Conversation
-    """What the client said."""
+    """The client's conversation."""
     fields: Mapping[str, Raw]
     """The fields of the body as they are spelt."""
     turns: Sequence[Raw]

@@ -1,4 +1,4 @@
-"""Where requests go: a table of routes by the model's name, and the limits of the gateway."""
+"""The settings of a gateway: a table of routes by the model's name, and limits."""
 
 from __future__ import annotations
 

@@ -69,13 +69,13 @@ class Crossing(Struct, frozen=True):
 
     call: Call
     said: Conversation
-    """What the client said."""
+    """The client's conversation."""
     conversation: Conversation
     """The same with what the client left out, and the settings of the upstream."""
     model: str
     """The model that the upstream is asked for."""
     payload: dict[str, Any]
-    """What the upstream is sent."""
+    """The request for the upstream."""
     body: bytes
     """The same as JSON."""
     changes: Sequence[Change]

@@ -52,7 +52,7 @@ class Gap(Struct, frozen=True):
 
 
 class History:
-    """What a client says to an upstream of a format; `owner` tells clients apart."""
+    """A client's conversation with an upstream of a format; `owner` tells clients apart."""
 
     def __init__(self, owner: str, format: str, reading: Reading) -> None:
         self.owner, self.format, self.said = owner, format, reading.said

@@ -20,7 +20,7 @@ Natural: TypeAlias = Annotated[int, Meta(ge=0, le=LARGEST)]
 Fraction: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
 
 PLACE = re.compile(r" - at `\$\.(\w+).*")
-"""Where msgspec found a fault."""
+"""Matches the place of a fault in msgspec's errors."""
 
 
 class Checked(Struct, frozen=True):

@@ -14,7 +14,7 @@ from contextwright.windows.history import View
 
 __all__ = ["CLEARED", "HIDDEN", "TORN", "Action", "Decision", "Decisions", "Run", "Span"]
 
-Action: TypeAlias = Literal["kept", "dropped", "cleared", "summarised", "merged"]
+Action: TypeAlias = Literal["kept", "dropped", "cleared", "summarised"]
 
 HIDDEN = "hidden from context"
 ERASED = "erased"

@@ -57,7 +57,7 @@ def edit(
 
 
 class EraseOptions(OptionGroup, frozen=True, kw_only=True):
-    """What to erase besides single messages, and how."""
+    """Options of an erasure besides single messages."""
 
     person: Annotated[
         str | None, Option("--person", metavar="ID", help="Erase all that this author said.")

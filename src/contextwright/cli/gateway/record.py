@@ -189,7 +189,7 @@ def handed_on() -> Generator[list[subprocess.Popen[bytes]]]:
 
 
 class ProgramUsage(Struct, frozen=True):
-    """What a program asked models, in figures."""
+    """The figures of a program's requests."""
 
     requests: int
     failed: int
@@ -202,7 +202,7 @@ class ProgramUsage(Struct, frozen=True):
     priced: int
     """Requests whose price is known."""
     breaks: dict[str, int]
-    """What broke the cache, and how often."""
+    """The causes of cache breaks, and how often each occurred."""
 
     @classmethod
     def of(cls, records: Sequence[RecordedRequest]) -> ProgramUsage:

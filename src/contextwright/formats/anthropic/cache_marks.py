@@ -12,10 +12,10 @@ from contextwright.wire.shapes import objects_in
 __all__ = ["settle_cache_marks"]
 
 Marked: TypeAlias = list[tuple[str, dict[str, Any]]]
-"""What has a cache breakpoint, each with its path."""
+"""Objects with a cache breakpoint, each with its path."""
 
 MARKED = ("tools", "system", "messages")
-"""Where cache breakpoints may be, in prompt order."""
+"""Fields that may have cache breakpoints, in prompt order."""
 
 
 def settle_cache_marks(

@@ -144,7 +144,7 @@ def media_of(block: dict[str, Any], kind: Any) -> Media | None:
             try:
                 encoded = base64.b64encode(data.encode()).decode()
             except UnicodeEncodeError:
-                return None  # half of a character, which base64 would hide from whoever mends it
+                return None  # half of a character: base64 would hide it from the repair
             return Media(kind, mime, encoded, name=name, extra=extra)
         case {"type": "url", "url": str(url)}:
             return Media(kind, url=url, name=name, extra=extra)

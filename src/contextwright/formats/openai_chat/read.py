@@ -49,7 +49,7 @@ REASONING = (
     "reasoning_details",
     "thinking_blocks",
 )
-"""Where compatible hosts put an assistant's reasoning."""
+"""Fields in which compatible hosts put an assistant's reasoning."""
 
 
 def message_of(message: dict[str, Any], path: str, reader: Reader, model: str | None) -> Message:

@@ -11,7 +11,7 @@ __all__ = ["PARTS", "PIECES", "Growing", "number"]
 
 
 class Piece(NamedTuple):
-    """Where the text of an event belongs within its item."""
+    """The place of an event's text within its item."""
 
     field: str
     holder: str = ""

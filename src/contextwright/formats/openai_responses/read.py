@@ -49,7 +49,7 @@ SAID = {
     "apply_patch_call_output": ("output",),
     "function_call_output": ("output",),
 }
-"""Where hosted items keep readable text."""
+"""Fields with readable text of hosted items."""
 TEXTS = {"input_text": "text", "output_text": "text", "text": "text", "refusal": "refusal"}
 """Parts that are text, and the field that holds it."""
 WORDY = (

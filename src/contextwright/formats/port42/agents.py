@@ -65,7 +65,7 @@ class Agents(Struct, frozen=True, kw_only=True):
     max_tokens: int = 4_096
     stream: bool = False
     changes: tuple[Change, ...] = ()
-    """What the file lacks or has wrong."""
+    """Repairs of missing and wrong fields."""
 
     def find(self, name: str) -> Agent:
         """Return the agent with this name, with or without `@` and `ai-`.

@@ -34,7 +34,7 @@ __all__ = [
 
 
 class Place(Struct, frozen=True):
-    """Where a message stood in the input; an invented message has its neighbour's index."""
+    """The place of a message in the input; an invented message has its neighbour's."""
 
     origin: int
     parts: tuple[At, ...] | None = None

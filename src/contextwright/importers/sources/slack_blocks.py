@@ -33,7 +33,7 @@ def block_words(block: Fields) -> str:
 
 
 def text_words(text: Fields) -> str:
-    """Return a text object as markup; a picture among them is told by its description."""
+    """Return a text object as markup; a picture becomes its description."""
     if text.maybe("type") == "mrkdwn":
         return text.maybe("text") or ""
     return plain(text.maybe("text") or text.maybe("alt_text"))

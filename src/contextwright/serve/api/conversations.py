@@ -49,7 +49,7 @@ class Hit(Struct, frozen=True):
 
 
 class Spending(Struct, frozen=True):
-    """What the last 200 recorded requests of a conversation cost, as their providers count."""
+    """The cost of a conversation's last 200 recorded requests, as their providers count."""
 
     requests: int
     input: int
@@ -118,7 +118,7 @@ class ConversationQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 class ConversationChanges(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What becomes of a conversation; what is left out stays."""
+    """Changes to a conversation; fields left out stay."""
 
     title: str | None | UnsetType = UNSET
     agent: str | None | UnsetType = UNSET

@@ -65,7 +65,7 @@ NAMES: dict[type[Event], str] = {
 
 
 class Snapshot(Struct, frozen=True):
-    """What the store held when it was last looked at."""
+    """The state of the store at the last look."""
 
     fingerprint: Row = ()
     heads: Heads = {}
@@ -189,6 +189,6 @@ async def listen(events: Events) -> EventStream:
 
     `message`: messages were added to a conversation, `first` to `last`. `changed`: some of its
     messages were hidden, edited or pinned, or it was `removed`. `request`: a recorded request
-    began or ended. A comment comes every 15 seconds. Whoever falls behind is disconnected.
+    began or ended. A comment comes every 15 seconds. A listener that falls behind is disconnected.
     """
     return await events.listen()

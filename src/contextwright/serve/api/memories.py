@@ -62,7 +62,7 @@ class MemoryQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 class MemoryUpdate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What becomes of a memory; what is left out stays."""
+    """Changes to a memory; fields left out stay."""
 
     text: str | UnsetType = UNSET
     key: str | UnsetType = UNSET

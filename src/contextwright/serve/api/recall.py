@@ -35,7 +35,7 @@ class RecallQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 class RecallReason(Struct, frozen=True):
-    """What a reason adds to the log-odds of a score."""
+    """A reason, and its part in the log-odds of a score."""
 
     name: str
     adds: float
@@ -49,7 +49,7 @@ class RecallExcerpt(Struct, frozen=True):
     of: int
     """The number of all parts."""
     spans: list[list[int]]
-    """Where they are in the message's text: the first character, and the one after the last."""
+    """Their places in the message's text: the first character, and the one after the last."""
 
 
 class RecallEntry(Struct, frozen=True, kw_only=True):
@@ -69,7 +69,7 @@ class RecallEntry(Struct, frozen=True, kw_only=True):
 
 
 class RecallAnswer(Struct, frozen=True, kw_only=True):
-    """What is recalled, in the order of the conversation, and the text a model would get."""
+    """The recalled messages in the order of the conversation, and the text a model would get."""
 
     hits: list[RecallEntry]
     text: str

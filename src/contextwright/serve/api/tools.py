@@ -46,7 +46,7 @@ class CheckBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class CheckAnswer(Struct, frozen=True):
-    """What the provider would refuse, and what it might."""
+    """The problems of a request: reasons why the provider refuses it, or might."""
 
     format: str
     problems: list[Problem]

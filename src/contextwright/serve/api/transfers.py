@@ -42,7 +42,7 @@ class ImportQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 class ImportAnswer(Struct, frozen=True, kw_only=True):
-    """What was stored, what was there already, and what was left out."""
+    """The result of an import: stored, stored before, and left out."""
 
     format: str
     conversations: int

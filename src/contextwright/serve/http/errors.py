@@ -72,7 +72,7 @@ TYPES: dict[int, ErrorType] = {
 
 
 class ErrorDetail(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What is wrong."""
+    """The problem, by its type and in words."""
 
     type: ErrorType
     message: str

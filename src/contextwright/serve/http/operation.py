@@ -72,12 +72,12 @@ class Operation(Struct, frozen=True, kw_only=True):
 
     @property
     def summary(self) -> str:
-        """What it does, in one line."""
+        """A description in one line."""
         return self.words[0].rstrip(".")
 
     @property
     def description(self) -> str:
-        """What else there is to know about it."""
+        """The rest of the description."""
         return " ".join(line for line in self.words[1:] if line)
 
     @property

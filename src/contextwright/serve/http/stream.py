@@ -43,7 +43,7 @@ class StreamedAnswer(Response):
 
     At the end, also one before the first chunk, it closes what is `held`: a generator that nobody
     has started cannot do that itself. If the chunks end in `BrokenOff`, the client's connection
-    breaks off too, unless the client was told.
+    breaks off too, unless the error was sent.
     """
 
     def __init__(

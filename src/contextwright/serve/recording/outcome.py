@@ -49,7 +49,7 @@ NOT_KEPT = Change("loss.reply", "reply", "the recorder had too much to write; it
 
 
 class Outcome(Struct):
-    """What is known of an answer without reading it."""
+    """The facts about an answer that are known without reading it."""
 
     status: int | None = None
     started_ns: int = 0
@@ -76,9 +76,9 @@ class Transcript(Struct, frozen=True, kw_only=True):
     reply: bytes | None
     """None if there was no room to keep it."""
     crossing: Crossing | None
-    """What the upstream was sent, where that is not the client's body."""
+    """The translated request; None if the client's own body was sent."""
     signed: SignedAnswer | None
-    """What the client cannot send back of the answer."""
+    """The signed parts of the answer, which the client cannot send back."""
     keys: frozenset[str]
     """Keys that must not be stored, wherever they stand."""
     owner: str

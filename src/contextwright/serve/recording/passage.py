@@ -30,7 +30,7 @@ PATIENCE = 2.0
 
 
 class Keeper(Protocol):
-    """Where requests are kept."""
+    """The interface of a recorder."""
 
     def hold(self, size: int) -> bool:
         """Make room for a piece of an answer; False if there is none."""
@@ -70,11 +70,11 @@ class Passage:
         self.is_kept = True
         """Whether there was room for all of the answer."""
         self.crossing: Crossing | None = None
-        """What the upstream is sent in the place of the client's request, if that differs."""
+        """The translated request; None if the client's own body is sent."""
         self.place: str | None = None
         """The digest of all that was said, if the answer may be signed."""
         self.signed: SignedAnswer | None = None
-        """What the client cannot send back of the answer."""
+        """The signed parts of the answer, which the client cannot send back."""
         self.number = 0
         """Given when it is noted."""
 
@@ -154,7 +154,7 @@ class Passage:
         self.end()
 
     async def noted(self) -> None:
-        """Come back when the request is noted; or after a while, so that no answer hangs on it."""
+        """Wait until the request is noted, but not for long, so that no answer hangs on it."""
         self.outcome.first_byte = time.monotonic() - self.started
         await self.numbered()
 

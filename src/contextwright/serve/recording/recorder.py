@@ -254,7 +254,7 @@ class Recorder:
         own = process_name()
 
         def goes_on(process: str, started: str) -> bool:
-            # What is open at the start was left by another process with the same number.
+            # Requests open at the start were left by another process with the same number.
             return is_running(process, started) and not (starting and process == own)
 
         self.store.engine.write(lambda one: requests.give_up(one, goes_on) and None)

@@ -230,7 +230,7 @@ class StoreSummarySource:
                 self.id,
             )
         except StoreFull:
-            return found[-1]  # whoever writes next is told
+            return found[-1]  # the next write raises the error
 
 
 def summary_policy(recipe: RecipeData, summariser: Summariser | None = None) -> SummaryPolicy:

@@ -127,7 +127,7 @@ def lock_key(name: str) -> int:
 
 
 def all_seen(connection: PostgresConnection, patience: float) -> bool:
-    """Wait until every open transaction sees what was committed so far; tell whether all do."""
+    """Wait until every open transaction sees what was committed so far; return whether all do."""
     ((now,),) = connection.rows(NOW)
     deadline = time.monotonic() + patience
     while not connection.rows(SEEN_SINCE, now, now)[0][0]:
@@ -160,11 +160,11 @@ class PostgresConnection:
         return utf8.decode()
 
     def rows(self, sql: str, *values: Value) -> list[Row]:
-        """Run a statement and give all its rows."""
+        """Run a statement and return all its rows."""
         return self.session.execute(in_dialect(sql), values or None).fetchall()
 
     def run(self, sql: str, *values: Value) -> None:
-        """Run a statement that gives no rows."""
+        """Run a statement that returns no rows."""
         self.session.execute(in_dialect(sql), values or None)
 
     def run_many(self, sql: str, rows: Iterable[Sequence[Value]]) -> None:
@@ -202,7 +202,7 @@ class PostgresEngine:
     # --- transactions ------------------------------------------------------------------------
 
     def read(self, work: Work[Result]) -> Result:
-        """Do work that only looks, on one unchanging view of the store."""
+        """Run read-only work on one unchanging view of the store."""
 
         def attempt() -> Result:
             with self._readers.borrowed() as connection:
@@ -215,15 +215,15 @@ class PostgresEngine:
         return self._insist(attempt, PATIENCE)
 
     def write(self, work: Work[Result], order: str = "") -> Result:
-        """Do work in a transaction that it may share, and come back when it is durable."""
+        """Run work in a transaction that it may share, and return when it is durable."""
         return self._writer.write(work, order)
 
     def write_each(self, works: Sequence[tuple[str, Work[Result]]]) -> Outcomes[Result]:
-        """Do several works in one transaction; what fails, fails alone."""
+        """Run several works in one transaction; each fails alone."""
         return self._writer.write_each(works)
 
     def write_alone(self, work: Work[Result]) -> Result:
-        """Do work that cannot be done twice, in a transaction of its own."""
+        """Run work that cannot be repeated, in its own transaction."""
         try:
             with self._writers.borrowed() as connection:
                 with connection.session.transaction():
@@ -234,7 +234,7 @@ class PostgresEngine:
             raise unreadable_row(self.where) from error
 
     def write_much(self, work: Work[Result]) -> Result:
-        """Do what may be much work in a transaction of its own."""
+        """Run work that may fill the store, in its own transaction."""
         return self.write_alone(work)
 
     def scrub(self) -> list[str]:
@@ -259,16 +259,16 @@ class PostgresEngine:
         return remains
 
     def backups(self) -> list[str]:
-        """None: copies of a server are made elsewhere."""
+        """Return none, because copies of a server are made elsewhere."""
         return []
 
     def close(self) -> None:
-        """Give everything back."""
+        """Release everything."""
         self._readers.close()
         self._writers.close()
 
     def _transact(self, entries: Sequence[Entry]) -> None:
-        """All entries in one transaction; sent again until it is known to be there."""
+        """Run all entries in one transaction; repeat it until it is known to be stored."""
 
         def attempt() -> None:
             with self._writers.borrowed() as connection:
@@ -279,7 +279,7 @@ class PostgresEngine:
         self._insist(attempt, PATIENCE)
 
     def _insist(self, attempt: Callable[[], Result], patience: float) -> Result:
-        """Try until the server is there again; everything here may be done twice."""
+        """Try until the server is there again; every attempt may be repeated."""
         deadline = time.monotonic() + patience
         while True:
             try:
@@ -289,7 +289,7 @@ class PostgresEngine:
                     raise self._explained(error) from error
             except UNREADABLE as error:
                 raise unreadable_row(self.where) from error
-            # Whatever else is open was open to the server that is gone.
+            # All other connections were open to the server that is gone.
             self._readers.drop()
             self._writers.drop()
             time.sleep(random.uniform(0.02, 0.1))
@@ -302,7 +302,7 @@ class PostgresEngine:
         try:
             session.execute(in_dialect(self._set_up))
             session.commit()
-            # Whoever waits for a conversation's row has to see what was added meanwhile.
+            # A writer that waited for a conversation's row has to see what was added meanwhile.
             session.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
             encoding = session.info.parameter_status("server_encoding")
             if encoding != "UTF8":
@@ -320,7 +320,7 @@ class PostgresEngine:
         return connection
 
     def _prepare(self, steps: Sequence[Step]) -> None:
-        """See that the tables are as this release wants them; one process changes them."""
+        """Migrate the tables to this release; one process does, while others wait."""
         with self._writers.borrowed() as connection, connection.session.transaction():
             self.is_read_only = connection.rows("SHOW transaction_read_only") == [("on",)]
             if not self._lacking(connection, steps):

@@ -121,7 +121,7 @@ class SqliteEngine:
         """Run work that may fill the store, in its own transaction.
 
         An empty file that nobody else has open is filled without the log, so that each page is
-        written once instead of twice. Whoever opens the file meanwhile waits.
+        written once instead of twice. A process that opens the file meanwhile waits.
         """
         with self._translated(), self._connections.borrowed() as connection:
             # Without a log, a sync at the end alone would not keep the file whole.
@@ -271,7 +271,7 @@ def is_read_only(path: str) -> bool:
 def read_only_url(path: str) -> str:
     """Return the URL that opens a file for reading.
 
-    A log needs a shared index next to it. If there is no log, and none can be made, SQLite is told
+    A log needs a shared index next to it. If there is no log, and none can be made, the URL says
     that the file does not change.
     """
     address = f"file:{quote(os.path.abspath(path))}?mode=ro"

@@ -61,10 +61,10 @@ class Index:
     def catch_up(
         self, tenant: str, conversation: str | None = None, *, words_only: bool = False
     ) -> None:
-        """Index what a search wants, if it can be written.
+        """Index what a search needs, if the store can be written.
 
-        A full or busy store is searched as one that may only be read: a search reads what the
-        index lacks. Whoever writes next is told.
+        In a full or busy store nothing is indexed: the search reads what the index lacks, as in a
+        store that is read-only, and the next write raises the error.
 
         Raises:
             EmbedderError: the embedder failed.

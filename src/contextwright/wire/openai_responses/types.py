@@ -130,7 +130,7 @@ class Request(Shape):
 
 
 class Items(Shape):
-    """The items of an input, apart because messages are told by `role` and others by `type`."""
+    """The items of an input: messages have a `role`, others a `type`."""
 
     messages: list[Message]
     others: list[Item]

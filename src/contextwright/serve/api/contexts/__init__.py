@@ -1,1 +1,1 @@
-"""What is built from a conversation: a request, all of them, two compared, their cost."""
+"""Requests built from a conversation: one, all of them, two compared, and their cost."""

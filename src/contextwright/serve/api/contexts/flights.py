@@ -43,7 +43,7 @@ class FlightQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 class Fate(Struct, frozen=True, array_like=True):
-    """What became of messages `first` to `last`."""
+    """The decision on messages `first` to `last`."""
 
     first: int
     last: int
