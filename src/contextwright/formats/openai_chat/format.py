@@ -42,10 +42,10 @@ from contextwright.formats.rules import RULES, name_speakers, spell_ids
 from contextwright.formats.target import Spelling, Traits
 from contextwright.formats.tools import respelled_choice
 from contextwright.messages.changes import Change
-from contextwright.messages.conversation import Conversation
+from contextwright.messages.conversation import Conversation, replaced
 from contextwright.messages.message import Message, Role
 from contextwright.messages.parts import Part, Thinking
-from contextwright.models import Model
+from contextwright.models import Model, find
 from contextwright.wire.openai_chat.dialects import OPENAI, Dialect, dialect_of
 from contextwright.wire.openai_chat.rules import check
 
@@ -119,6 +119,8 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
     """Render the request body."""
     dialect = dialect_of(model)
     made: list[Change] = []
+    if is_for_another_host(conversation, dialect):
+        conversation = replaced(conversation, source=None)
     same_format = conversation.source == NAME
     conversation = from_responses(conversation)
     rules = UNNAMED_RULES if same_format and names_fit(conversation, dialect) else OWN_RULES
@@ -151,6 +153,13 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
         settle_choice(body, changes)
     origins = legal.turn_origins(writer.places)
     return Rendered(body, tuple(changes), tool_names=target.sent_names, origins=origins)
+
+
+def is_for_another_host(conversation: Conversation, dialect: Dialect) -> bool:
+    """Whether the request was for a host that takes what this one, which is not OpenAI, may not."""
+    if dialect.closed or conversation.source != NAME or conversation.model is None:
+        return False
+    return dialect_of(find(conversation.model)) is not dialect
 
 
 OWN_RULES = tuple(spell_new_ids if rule is spell_ids else rule for rule in RULES)

@@ -119,6 +119,8 @@ def settings_wire(
     conversation: Conversation, dialect: Dialect, model: Model, changes: list[Change]
 ) -> dict[str, Any]:
     """Write the settings: verbatim if the request came from this format, else translated."""
+    if conversation.source is None and NAME in conversation.extra:
+        return for_another_host(conversation, dialect, changes)
     if conversation.source != NAME:
         wire = translated(conversation, dialect, model, changes)
         if shared := conversation.extra.get(RESPONSES):
@@ -168,6 +170,22 @@ def translated(
         nested = {"json_schema": schema} if schema else {}
         wire["response_format"] = {"type": form["type"], **nested}
     return settled(wire, dialect, changes)
+
+
+def for_another_host(
+    conversation: Conversation, dialect: Dialect, changes: list[Change]
+) -> dict[str, Any]:
+    """Write the settings of a chat request to one host for another, as far as it takes them."""
+    wire = dict(conversation.extra[NAME])
+    limit = conversation.settings.max_tokens
+    if limit is not None:
+        wire = {dialect.limit: limit, **without(wire, *OUTPUT_LIMITS)}
+    if conversation.settings.tool_choice is not None and "tool_choice" in wire:
+        choice = known_choice(conversation, changes)
+        del wire["tool_choice"]
+        if choice is not None:
+            wire["tool_choice"] = choice_wire(choice, conversation, dialect, changes)
+    return known_to_host(settled(wire, dialect, changes), dialect, changes)
 
 
 def known_to_host(wire: dict[str, Any], dialect: Dialect, changes: list[Change]) -> dict[str, Any]:
