@@ -192,6 +192,41 @@ def test_citations_of_one_document_are_those_of_all(of_others: dict[str, Any]) -
     assert sent(silent, cited) == ([cited, cited], ["repair.citations"])
 
 
+FILE = {"type": "document", "source": {"type": "url", "url": "https://example.com/a.pdf"}}
+FOUND = {
+    "type": "search_result",
+    "source": "https://example.com",
+    "title": "Found",
+    "content": [text("words")],
+}
+
+
+@pytest.mark.parametrize("kind", [FILE, FOUND], ids=["documents", "search results"])
+@pytest.mark.parametrize("beside", ["result", "turn"])
+def test_citations_of_one_source_within_results_are_those_of_all(
+    kind: dict[str, Any], beside: str
+) -> None:
+    """Documents and search results are each cited all, or none; where they stand says nothing."""
+    cited = {**kind, "citations": {"enabled": True}}
+    other = FOUND if kind is FILE else FILE
+
+    def asked(*held: dict[str, Any]) -> dict[str, Any]:
+        inside = held if beside == "result" else held[:1]
+        answer = {"type": "tool_result", "tool_use_id": "c1", "content": [*inside, other]}
+        called = {"type": "tool_use", "id": "c1", "name": "f", "input": {}}
+        spoken = [("assistant", [called]), ("user", [answer, *held[len(inside) :]])]
+        return body(("user", "Hi"), *spoken, tools=[TOOL])
+
+    for same in (asked(kind, kind), asked(cited, cited)):
+        assert cw.check(same, "anthropic") == []
+        assert cw.convert(same, "anthropic", "anthropic").payload is same
+    for uneven in (asked(kind, cited), asked(cited, kind)):
+        assert [one.code for one in cw.check(uneven, "anthropic")] == ["A-citations"]
+        rendered = cw.convert(uneven, "anthropic", "anthropic")
+        assert [change.code for change in rendered.changes] == ["repair.citations"]
+        assert rendered.payload["messages"][1:] == asked(cited, cited)["messages"][1:]
+
+
 @pytest.mark.parametrize("begun", [None, "", "Hel"])
 def test_a_block_goes_on_from_the_text_it_begins_with(begun: str | None) -> None:
     events = [

@@ -33,6 +33,7 @@ from contextwright.messages.conversation import (
 )
 from contextwright.models import Model
 from contextwright.wire import ranges
+from contextwright.wire.anthropic.citations import uneven_sources
 from contextwright.wire.anthropic.rules import MIN_THINKING_BUDGET, forced_tool, sampling
 from contextwright.wire.anthropic.turns import THINKING, is_idle, open_loop, turns_of
 from contextwright.wire.anthropic.types import Request
@@ -289,26 +290,28 @@ def unforced(choice: dict[str, Any]) -> dict[str, Any]:
 
 
 def settle_citations(contents: list[list[dict[str, Any]]], changes: list[Change]) -> None:
-    """Enable citations on every document if one has them, because the API wants all or none."""
-    documents = [
-        (blocks, place, block)
-        for blocks in contents
-        for place, block in enumerate(blocks)
-        if block.get("type") == "document"
-    ]
-    silent = [found for found in documents if not is_cited(found[2])]
-    if not silent or len(silent) == len(documents):
+    """Enable citations on every source of a kind if one has them: the API wants all or none."""
+    uneven = uneven_sources(block for blocks in contents for block in blocks)
+    if not uneven:
         return
-    for blocks, place, block in silent:
-        blocks[place] = {**block, "citations": {"enabled": True}}
-    reason = "enabled for all documents, because one has them"
-    changes.append(Change("repair.citations", "messages", reason))
+    for blocks in contents:
+        blocks[:] = with_citations(blocks, uneven)
+    for kind in uneven:
+        reason = f"enabled on all blocks of type {kind}, because one has them"
+        changes.append(Change("repair.citations", "messages", reason))
 
 
-def is_cited(document: dict[str, Any]) -> bool:
-    """Whether citations are enabled for a document."""
-    config = document.get("citations")
-    return is_object(config) and config.get("enabled") is True
+def with_citations(blocks: list[dict[str, Any]], kinds: list[str]) -> list[dict[str, Any]]:
+    """Return the blocks with citations on sources of these kinds, also within tool results."""
+    cited: list[dict[str, Any]] = []
+    for block in blocks:
+        kind = block.get("type") if is_object(block) else None
+        if kind in kinds:
+            block = {**block, "citations": {"enabled": True}}
+        elif kind == "tool_result" and is_list(held := block.get("content")):
+            block = {**block, "content": with_citations(held, kinds)}
+        cited.append(block)
+    return cited
 
 
 def settle_thinking(body: dict[str, Any], model: Model, changes: list[Change]) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from contextwright.wire.anthropic.blanks import blank_inside, blank_text
+from contextwright.wire.anthropic.citations import is_cited
 from contextwright.wire.anthropic.media import source
 from contextwright.wire.anthropic.turns import CALL_NAME, ID, MARK
 from contextwright.wire.anthropic.types import UNSIGNED, AssistantMessage, Request, UserMessage
@@ -166,11 +167,14 @@ def user_fits(content: list[Object], open_calls: set[str]) -> bool:
 
 
 def has_faults(blocks: object) -> bool:
-    """Whether a text, or that of a block, is blank, or its image is not valid."""
+    """Whether a text, or that of a block, is blank, its image is not valid, or it is cited."""
     if type(blocks) is str:
         return blocks.isspace()
     return any(
-        any(blank_text("", block)) or any(blank_inside("", block)) or any(source(block, ""))
+        any(blank_text("", block))
+        or any(blank_inside("", block))
+        or any(source(block, ""))
+        or is_cited(block)
         for _, block in objects_in(blocks)
     )
 

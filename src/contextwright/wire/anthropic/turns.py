@@ -20,6 +20,7 @@ from contextwright.wire.anthropic.blanks import (
     blank_text,
     is_blank,
 )
+from contextwright.wire.anthropic.citations import SOURCES, uneven_sources
 from contextwright.wire.anthropic.media import source
 from contextwright.wire.anthropic.types import UNSIGNED, AssistantBlock
 from contextwright.wire.shapes import objects_in
@@ -50,7 +51,6 @@ LONGEST_CALL_NAME = 200
 """What the API itself says of a call in a history; tools, which it may name, are held to less."""
 
 THINKING = {"thinking", "redacted_thinking"}
-SOURCES = {"document", "search_result"}
 PLAIN_KINDS = {"text", "tool_use", *THINKING}
 SERVER_CALLS = {"server_tool_use", "mcp_tool_use"}
 ASSISTANT_KINDS = {str(kind.__struct_config__.tag) for kind in get_args(AssistantBlock)}
@@ -373,16 +373,10 @@ def tools_missing(turns: list[Turn], payload: dict[str, Any], model: Model) -> I
 
 
 def citations(turns: list[Turn], payload: dict[str, Any], model: Model) -> Iterator[Problem]:
-    """All documents are cited, or none."""
-    settings = [
-        block.fields.get("citations")
-        for turn in turns
-        for block in turn.blocks
-        if block.kind == "document"
-    ]
-    cited = [is_object(one) and one.get("enabled") is True for one in settings]
-    if any(cited) and not all(cited):
-        yield Problem("A-citations", "messages", "citations on all documents or on none")
+    """Of documents and of search results all are cited, or none."""
+    for kind in uneven_sources(block.fields for turn in turns for block in turn.blocks):
+        reason = f"citations on all blocks of type {kind}, or on none"
+        yield Problem("A-citations", "messages", reason)
 
 
 def media(turns: list[Turn], payload: dict[str, Any], model: Model) -> Iterator[Problem]:
@@ -412,7 +406,7 @@ TURN_RULES = (
     (THINKING, signatures),
     (HOSTED_BLOCKS, server_tools),
     (TOOL_BLOCKS, tools_missing),
-    ({"document"}, citations),
+    ({*SOURCES, "tool_result"}, citations),
     (HOLDERS, media),
 )
 """Rules about the turns, with the kinds of block that can break them (None: any)."""
