@@ -107,6 +107,8 @@ class Model(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_
     """Whether `temperature` and similar settings are accepted."""
     stop_sequences: bool = True
     """Whether Chat Completions takes `stop` for it."""
+    same_tool_names: bool = True
+    """Whether Chat Completions takes several tools of one name for it."""
     temperature_with_top_p: bool = True
     """Whether a request may set both `temperature` and `top_p`."""
     audio_input: bool = False

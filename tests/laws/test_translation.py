@@ -21,7 +21,7 @@ from contextwright.formats.replies.home import HomeCalls
 from contextwright.formats.replies.reply import ModelReply, events_of, gather
 from contextwright.formats.replies.streams import read_stream, write_stream
 from contextwright.formats.settings import SAYS_NOTHING, effort_of
-from contextwright.formats.tools import restore_calls
+from contextwright.formats.tools import restore_calls, tools_by_name
 from contextwright.streams import write_reply
 from profiles import BODY, examples, often
 from strategies.bodies import MODELS, bodies
@@ -342,7 +342,7 @@ def spelled_out(body: dict[str, Any], source: str) -> dict[str, Any]:
 def calls_come_home(request: cw.Conversation, target: str, model: str) -> None:
     """Calls of every tool that was sent come back under their own names and kinds."""
     rendered = cw.render(request, target, model=model)
-    own = [tool for tool in request.tools if isinstance(tool, cw.Tool)]
+    own = [*tools_by_name(request).values()][::-1]
     made = [tool for tool in cw.parse(rendered.payload, target).tools if isinstance(tool, cw.Tool)]
     assert len(made) == len(own)
     calls = [cw.ToolCall(tool.name, {"input": "x"}, f"c{n}") for n, tool in enumerate(made)]

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from contextwright.formats.base import keep_extra
 from contextwright.formats.schemas import object_schema
 from contextwright.formats.settings import FREE, effort_of
+from contextwright.formats.tools import tools_by_name
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation, Effort, OutputFormat, Settings
 from contextwright.messages.message import Tool
@@ -83,12 +84,9 @@ def allowed_names(tools: Any) -> tuple[str, ...] | None:
 
 def tool_kind(name: str, conversation: Conversation, format: str) -> Literal["custom", "function"]:
     """Return the kind of the tool with this name."""
-    kinds = (
-        tool.extra.get(format, {}).get("type")
-        for tool in conversation.tools
-        if isinstance(tool, Tool) and tool.name == name
-    )
-    return "custom" if "custom" in kinds else "function"
+    tool = tools_by_name(conversation).get(name)
+    custom = tool is not None and tool.extra.get(format, {}).get("type") == "custom"
+    return "custom" if custom else "function"
 
 
 def reasons(model: Model) -> bool:

@@ -28,6 +28,7 @@ __all__ = [
     "is_first_of_name",
     "respelled_choice",
     "restore_calls",
+    "tools_by_name",
 ]
 
 AnyConversation = TypeVar("AnyConversation", bound=Conversation)
@@ -173,7 +174,7 @@ def restore_calls(
     `tool_names` is that of the `Rendered` request: the names it sent → the tools' own.
     """
     names = tool_names or {}
-    tools = {tool.name: tool for tool in request.tools if isinstance(tool, Tool)}
+    tools = tools_by_name(request)
     source = request.source or ""
     messages: list[Message] = []
     for message in reply.messages:
@@ -185,6 +186,12 @@ def restore_calls(
             parts.append(part)
         messages.append(message.with_parts(parts))
     return msgspec.structs.replace(reply, messages=tuple(messages))
+
+
+def tools_by_name(conversation: Conversation) -> dict[str, Tool]:
+    """Return the tools by their names; of several with one name the first, which is sent."""
+    tools = [tool for tool in conversation.tools if isinstance(tool, Tool)]
+    return {tool.name: tool for tool in reversed(tools)}
 
 
 def at_home(call: ToolCall, name: str, tool: Tool | None, source: str) -> ToolCall:

@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import contextwright as cw
+from contextwright.formats.tools import restore_calls
 from contextwright.models import find
+from contextwright.streams import write_reply
 from contextwright.wire.openai_chat.dialects import dialect_of
 from profiles import BODY, examples
 from strategies.bodies import MODELS, bodies
@@ -118,3 +120,47 @@ def test_every_host_gets_roles_and_tools_that_it_has() -> None:
 
 IDLE = {"parallel_tool_calls", "tool_choice", "store", "service_tier", "seed"}
 """Settings that may go unsaid: without tools, if they ask for nothing, or under another name."""
+
+
+@pytest.mark.parametrize(
+    ("model", "refuses"),
+    [
+        ("gpt-5.6-sol", False),
+        ("kimi-k3", False),
+        ("deepseek-chat", True),
+        ("anthropic/claude-opus-4.6", True),
+        ("gemini-3.8-flash", True),
+    ],
+)
+def test_two_tools_of_one_name(model: str, refuses: bool) -> None:
+    """OpenAI takes them; DeepSeek, and Claude and Gemini behind this format, refuse them."""
+    one = {"type": "function", "function": {"name": "f", "description": "One"}}
+    two = {"type": "custom", "custom": {"name": "f", "description": "Two"}}
+    body = {"model": model, "messages": [{"role": "user", "content": "Hi"}], "tools": [one, two]}
+    found = [str(problem) for problem in cw.check(body, CHAT)]
+    made = cw.convert(body, CHAT, CHAT)
+    if not refuses:
+        assert found == []
+        assert made.payload is body
+        return
+    assert found == [f"error OC-toolname tools[1].custom.name: {model} refuses a second tool 'f'"]
+    assert made.payload["tools"] == [one]
+    assert [str(change) for change in made.changes] == [
+        "loss.tool tools[1]: an earlier tool has the name 'f'"
+    ]
+
+
+def test_a_call_of_two_tools_of_one_name_is_of_the_first() -> None:
+    tools = [
+        {"type": "custom", "custom": {"name": "f"}},
+        {"type": "function", "function": {"name": "f"}},
+    ]
+    body = {"messages": [{"role": "user", "content": "Hi"}], "tools": tools}
+    request = cw.parse(body, CHAT)
+    made = cw.convert(body, CHAT, "anthropic", model="claude-opus-5")
+    assert len(made.payload["tools"]) == 1
+    block = {"type": "tool_use", "id": "t1", "name": "f", "input": {"input": "ls"}}
+    reply = cw.parse_reply({"role": "assistant", "content": [block]}, "anthropic")
+    home = restore_calls(reply, request, made.tool_names)
+    [call] = write_reply(home, CHAT).body["choices"][0]["message"]["tool_calls"]
+    assert (call["type"], call["custom"]) == ("custom", {"name": "f", "input": "ls"})

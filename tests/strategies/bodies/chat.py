@@ -119,7 +119,7 @@ def chat_thoughts(pen: Pen) -> Body:
 
 
 def chat_tool(pen: Pen) -> Body:
-    name = pen.name()
+    name = pen.tools[-1][0] if pen.tools and pen.chance(8) else pen.name()
     if pen.chance(3):
         pen.tools.append((name, None, "custom"))
         custom: Body = {"name": name, "description": pen.words("Custom")}

@@ -120,6 +120,11 @@ REFUSED: list[tuple[str, JSON, str]] = [
     ),
     ("OC-toolname", body(user("q"), functions=[{"name": "x.y"}]), "functions[0].name"),
     (
+        "OC-toolname",
+        body(user("q"), tools=[TOOL, TOOL], model="deepseek-chat"),
+        "tools[1].function.name",
+    ),
+    (
         "OC-callname",
         body(user("q"), assistant(None, tool_calls=[call("a", "my tool.v1")]), result("a")),
         "messages[1].tool_calls[0].function.name",

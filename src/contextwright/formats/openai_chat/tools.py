@@ -172,6 +172,7 @@ def tools_wire(
     """Write the tools as `tools`, or in the old style as `functions`."""
     wire: dict[str, list[dict[str, Any]]] = {}
     taken: set[str] = set()
+    repeats = target.same_format and target.model.same_tool_names
     for index, tool in enumerate(conversation.tools):
         path = f"tools[{index}]"
         if isinstance(tool, Opaque):
@@ -184,7 +185,7 @@ def tools_wire(
                 wire.setdefault("tools", []).append(tool.data)
             continue
         name = target.tool_names.get(tool.name, tool.name)
-        if not target.same_format and not is_first_of_name(name, taken, path, changes):
+        if not repeats and not is_first_of_name(name, taken, path, changes):
             continue
         if dialect.closed:
             tool = fitted_tool(tool, path, changes, same_format=target.same_format)

@@ -10,9 +10,8 @@ from msgspec.structs import replace
 
 from contextwright.formats.replies.events import ArgumentsDelta, CallStart, Event, PartEnd
 from contextwright.formats.replies.reply import custom_input, is_custom
-from contextwright.formats.tools import at_home
+from contextwright.formats.tools import at_home, tools_by_name
 from contextwright.messages.conversation import Conversation
-from contextwright.messages.message import Tool
 from contextwright.messages.parts import ToolCall
 
 __all__ = ["HomeCalls"]
@@ -31,7 +30,7 @@ class HomeCalls:
 
     def __init__(self, request: Conversation, tool_names: Mapping[str, str]) -> None:
         self._names = tool_names
-        self._tools = {tool.name: tool for tool in request.tools if isinstance(tool, Tool)}
+        self._tools = tools_by_name(request)
         self._source = request.source or ""
         self._custom: set[int] = set()
         """The parts whose arguments are held back, because the client expects free text."""

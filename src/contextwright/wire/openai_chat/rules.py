@@ -83,6 +83,8 @@ def check(payload: Any, model: Model) -> list[Problem]:
     problems.extend(number_problems(holders, "messages", model))
     for rule in (tools, tool_choice, output_format):
         problems.extend(rule(payload, level))
+    if not model.same_tool_names:
+        problems.extend(repeated_names(payload, model))
     problems.extend(end(payload, model))
     problems.extend(instruction_roles(messages, model, dialect))
     if dialect.closed:
@@ -213,6 +215,21 @@ def definition_problems(tool: dict[str, Any], path: str, level: Level) -> Iterat
     if is_object(schema) and not has_object_root(schema):
         yield from root_problems(schema, "OC-schema", f"{path}.parameters", level)
     yield from strict_problems(tool, "parameters", "OC-strict", path, level)
+
+
+def repeated_names(body: dict[str, Any], model: Model) -> Iterator[Problem]:
+    """Each tool has a name of its own; OpenAI's models take several of one name."""
+    names: set[str] = set()
+    for index, tool in objects_in(body.get("tools")):
+        for kind in ("function", "custom"):
+            definition = tool.get(kind)
+            name = definition.get("name") if is_object(definition) else None
+            if not isinstance(name, str):
+                continue
+            if name in names:
+                reason = f"{model.id} refuses a second tool {shown(name)}"
+                yield Problem("OC-toolname", f"tools[{index}].{kind}.name", reason)
+            names.add(name)
 
 
 def tool_choice(body: dict[str, Any], level: Level) -> Iterator[Problem]:
