@@ -97,8 +97,16 @@ class Model(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_
     legacy_thinking: bool = False
     """Whether `thinking.type: "enabled"` with a budget is accepted."""
     adaptive_thinking: bool = False
+    efforts: tuple[str, ...] | None = None
+    """The levels of effort that requests may name, the least first; None if they are not known."""
+    effort_with_tools: bool = True
+    """Whether Chat Completions takes an effort, other than `none`, beside tools."""
     thinking_budgets: bool = False
     """Gemini: whether `thinkingBudget` is accepted."""
+    least_thinking: int = 1
+    """Gemini: the smallest `thinkingBudget` beside 0, which is refused if thinking stays on."""
+    most_thinking: int = 24_576
+    """Gemini: the largest `thinkingBudget`."""
     bound_thinking: bool = False
     """Whether thinking is refused if anything before it has changed since it was signed."""
     forced_tool_use: bool = True

@@ -10,7 +10,6 @@ from collections.abc import Iterable
 import pytest
 
 import contextwright as cw
-from contextwright.formats.gemini.settings import LEVELS
 from contextwright.formats.settings import BUDGETS, TABLES
 from contextwright.formats.tools import HOSTED
 from paths import ROOT
@@ -45,8 +44,8 @@ def settings_table() -> str:
 
 def effort_table() -> str:
     return table(
-        ("level", "tokens of thinking", "Gemini 3"),
-        ((code(level), f"{tokens:,}", code(LEVELS[level])) for level, tokens in BUDGETS.items()),
+        ("level", "tokens of thinking"),
+        ((code(level), f"{tokens:,}") for level, tokens in BUDGETS.items()),
     )
 
 

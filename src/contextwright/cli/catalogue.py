@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import msgspec
 
@@ -153,6 +153,8 @@ def spelled(value: object) -> str:
         return "yes" if value else "no"
     if isinstance(value, int):
         return f"{value:,}"
+    if isinstance(value, tuple):
+        return ", ".join(map(str, cast("tuple[object, ...]", value))) or "none taken"
     if isinstance(value, msgspec.Struct):
         pairs = msgspec.structs.asdict(value).items()
         known = ", ".join(f"{name} {spelled(item)}" for name, item in pairs if item is not None)

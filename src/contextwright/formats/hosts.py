@@ -12,7 +12,7 @@ from typing import Any, TypeAlias, get_args
 from contextwright.messages.conversation import Effort
 from contextwright.wire.values import Object
 
-__all__ = ["FREE", "HOSTS", "THINKING", "known_effort", "read_hosts"]
+__all__ = ["EFFORTS", "FREE", "HOSTS", "THINKING", "known_effort", "read_hosts"]
 
 Read: TypeAlias = Callable[[Any], Object]
 """Returns the settings that a value asks for; none if it is not a value of this field."""

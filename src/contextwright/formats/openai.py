@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from msgspec.structs import replace
 
 from contextwright.formats.base import keep_extra
 from contextwright.formats.schemas import object_schema
-from contextwright.formats.settings import FREE, effort_of
+from contextwright.formats.settings import FREE, effort_of, nearest_effort
 from contextwright.formats.tools import tools_by_name
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation, Effort, OutputFormat, Settings
@@ -94,13 +95,16 @@ def reasons(model: Model) -> bool:
     return model.provider != "openai" or not model.sampling
 
 
-def effort_wire(settings: Settings, model: Model, changes: list[Change]) -> Effort | None:
-    """Return the effort for a model that reasons; None for others."""
+def effort_wire(
+    settings: Settings, model: Model, efforts: Sequence[str] | None, changes: list[Change]
+) -> Effort | None:
+    """Return the effort, or the nearest of those given, for a model that reasons; else None."""
     effort = effort_of(settings)
-    if reasons(model):
-        return effort
+    if reasons(model) and (effort is None or efforts != ()):
+        return None if effort is None else nearest_effort(effort, efforts, changes)
     if effort not in (None, "none") or (effort is None and settings.thinking_budget == FREE):
-        changes.append(Change("loss.setting", "effort", f"{model.id} does not reason"))
+        words = "takes no effort" if reasons(model) else "does not reason"
+        changes.append(Change("loss.setting", "effort", f"{model.id} {words}"))
     return None
 
 

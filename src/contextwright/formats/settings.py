@@ -8,13 +8,13 @@ of a body other APIs get.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
 
 from contextwright.errors import shown
-from contextwright.formats.hosts import FREE, HOSTS, known_effort
+from contextwright.formats.hosts import EFFORTS, FREE, HOSTS, known_effort
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation, Effort, Settings, ToolChoice
 from contextwright.messages.message import Tool
@@ -36,6 +36,7 @@ __all__ = [
     "known_choice",
     "known_effort",
     "known_fields",
+    "nearest_effort",
     "put",
     "read_plain",
     "take_out",
@@ -213,6 +214,18 @@ def effort_of(settings: Settings) -> Effort | None:
         if tokens >= budget:
             return level
     return "max"
+
+
+def nearest_effort(effort: Effort, efforts: Sequence[str] | None, changes: list[Change]) -> Effort:
+    """Return the effort if the model takes it, else the next higher one, or its highest."""
+    taken = frozenset(efforts or ())
+    known: list[Effort] = [name for name in EFFORTS if name in taken]
+    if not known or effort in taken:
+        return effort
+    higher = list[Effort](name for name in known if EFFORTS.index(name) > EFFORTS.index(effort))
+    nearest = higher[0] if higher else known[-1]
+    changes.append(Change("repair.setting", "effort", f"{effort} is {nearest} here"))
+    return nearest
 
 
 def fields_of(body: Object, parent: str = "") -> Iterator[tuple[str, Any]]:

@@ -19,8 +19,10 @@ from contextwright.formats.settings import (
     fit_ranges,
     known_effort,
     known_fields,
+    nearest_effort,
     put,
     read_plain,
+    take_out,
     write_plain,
 )
 from contextwright.messages.changes import Change
@@ -99,6 +101,8 @@ def settings_wire(
         wire = known_fields(
             conversation.extra.get(NAME, {}), Request, changes, model="", max_tokens=1, messages=[]
         )
+        if conversation.model != model.id:
+            fit_effort(wire, model, changes)
     else:
         wire = translated(conversation, model, changes)
         changes.extend(foreign_settings(conversation, NAME))
@@ -109,6 +113,18 @@ def settings_wire(
         reason = f"required by this API and not set; using {tokens:,}"
         changes.append(Change("invent.max_tokens", "max_tokens", reason))
     return wire
+
+
+def fit_effort(wire: dict[str, Any], model: Model, changes: list[Change]) -> None:
+    """Set the effort of a request to another model to one that this model takes."""
+    effort = known_effort(dig(wire, "output_config.effort"))
+    if effort is None:
+        return
+    if model.efforts == ():
+        take_out(wire, "output_config.effort")
+        changes.append(Change("loss.setting", "effort", f"{model.id} takes no effort"))
+    else:
+        put(wire, "output_config.effort", nearest_effort(effort, model.efforts, changes))
 
 
 def translated(conversation: Conversation, model: Model, changes: list[Change]) -> dict[str, Any]:
@@ -164,7 +180,7 @@ def write_thinking(
     if effort == "none":
         write_no_thinking(model, wire, changes)
     elif model.adaptive_thinking:
-        write_adaptive(effort, settings.show_thinking, wire, changes)
+        write_adaptive(effort, settings.show_thinking, model, wire, changes)
     elif not model.legacy_thinking:
         changes.append(Change("loss.setting", "effort", f"{model.id} does not think"))
     elif effort is not None:
@@ -190,17 +206,18 @@ def write_no_thinking(model: Model, wire: dict[str, Any], changes: list[Change])
 
 
 def write_adaptive(
-    effort: Effort | None, show: bool | None, wire: dict[str, Any], changes: list[Change]
+    effort: Effort | None,
+    show: bool | None,
+    model: Model,
+    wire: dict[str, Any],
+    changes: list[Change],
 ) -> None:
     """Write adaptive thinking, with an effort if there is one."""
     wire["thinking"] = {"type": "adaptive"}
     if show is not None:
         wire["thinking"]["display"] = "summarized" if show else "omitted"
-    if effort == "minimal":
-        effort = LEAST
-        changes.append(Change("repair.setting", "effort", f"minimal is {LEAST} here"))
     if effort is not None:
-        put(wire, "output_config.effort", effort)
+        put(wire, "output_config.effort", nearest_effort(effort, model.efforts, changes))
 
 
 def write_budget(budget: int, model: Model, wire: dict[str, Any], changes: list[Change]) -> None:

@@ -20,13 +20,15 @@ from contextwright.formats.settings import (
     known_choice,
     known_effort,
     known_fields,
+    nearest_effort,
+    put,
     read_plain,
+    take_out,
     write_plain,
 )
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import (
     Conversation,
-    Effort,
     OutputFormat,
     Settings,
     ToolChoice,
@@ -34,7 +36,12 @@ from contextwright.messages.conversation import (
 from contextwright.messages.message import Tool
 from contextwright.models import Model
 from contextwright.wire import ranges
-from contextwright.wire.gemini.rules import choice_problems, unneeded_choice
+from contextwright.wire.gemini.rules import (
+    choice_problems,
+    fitted_budget,
+    thinking,
+    unneeded_choice,
+)
 from contextwright.wire.gemini.schema import schema_problems
 from contextwright.wire.gemini.types import Request
 from contextwright.wire.values import Object, is_list, is_object
@@ -48,18 +55,7 @@ MODES: dict[str, Literal["auto", "none", "required"]] = {
     "ANY": "required",
 }
 MOST_STOPS = 5
-MOST_THINKING = 24_576
-"""The largest thinking budget that every model with budgets accepts."""
 JSON = "application/json"
-LEVELS: dict[Effort, str] = {
-    "none": "minimal",
-    "minimal": "minimal",
-    "low": "low",
-    "medium": "medium",
-    "high": "high",
-    "xhigh": "high",
-    "max": "high",
-}
 CACHED = ("systemInstruction", "tools", "toolConfig")
 """Fields that a cached content already has; a request may not repeat them."""
 
@@ -162,18 +158,16 @@ def thinking_wire(settings: Settings, model: Model, changes: list[Change]) -> Ob
     effort, wire = effort_of(settings), Object()
     if model.thought_signatures:
         if effort is not None:
-            wire["thinkingLevel"] = LEVELS[effort]
-            if LEVELS[effort] != effort:
-                reason = f"{effort} is {LEVELS[effort]} here"
-                changes.append(Change("repair.setting", "effort", reason))
+            wire["thinkingLevel"] = nearest_effort(effort, model.efforts, changes)
     elif model.thinking_budgets:
         budget = settings.thinking_budget
         if budget is None or (budget == FREE and effort is not None):
             budget = BUDGETS[effort] if effort is not None else None
         if budget is not None:
-            wire["thinkingBudget"] = min(budget, MOST_THINKING)
-            if budget > MOST_THINKING:
-                reason = f"lowered to {MOST_THINKING:,} tokens, which every model takes"
+            wire["thinkingBudget"] = fitted = fitted_budget(budget, model)
+            if fitted != budget:
+                words = "lowered" if fitted < budget else "raised"
+                reason = f"{words} to {fitted:,} tokens, which {model.id} takes"
                 changes.append(Change("repair.setting", "effort", reason))
     elif effort not in (None, "none") or settings.thinking_budget == FREE:
         changes.append(Change("loss.setting", "effort", f"{model.id} does not think"))
@@ -202,6 +196,22 @@ def settle_schema(body: Object, changes: list[Change]) -> None:
         plain = {"responseJsonSchema": json_schema(proto)}
         body["generationConfig"] = {**without(config, "responseSchema"), **plain}
         changes.extend(Change("repair.schema", one.path, one.message) for one in refused)
+
+
+def settle_thinking(body: Object, model: Model, changes: list[Change]) -> None:
+    """Say how much a model thinks as it takes it: a budget for a level, within its limits."""
+    path = "generationConfig.thinkingConfig"
+    for problem in [*thinking(dig(body, path), model)]:
+        if problem.level != "error":
+            continue
+        budget = dig(body, f"{path}.thinkingBudget")
+        if problem.path == f"{path}.thinkingLevel":
+            effort = known_effort(str(dig(body, problem.path)).lower())
+            take_out(body, problem.path)
+            budget = BUDGETS[effort] if effort and budget is None else budget
+        if budget is not None:
+            put(body, f"{path}.thinkingBudget", fitted_budget(budget, model))
+        changes.append(Change("repair.setting", problem.path, problem.message))
 
 
 def settle(body: Object, model: Model, changes: list[Change]) -> None:
@@ -233,5 +243,6 @@ def settle(body: Object, model: Model, changes: list[Change]) -> None:
         reason = "there is a responseJsonSchema too"
         changes.append(Change("loss.setting", "generationConfig.responseSchema", reason))
     settle_schema(body, changes)
+    settle_thinking(body, model, changes)
     fit_limit(body, "generationConfig.maxOutputTokens", model, changes, least=1)
     fit_ranges(body, ranges.GEMINI, changes, "generationConfig")

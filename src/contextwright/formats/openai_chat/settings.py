@@ -7,7 +7,7 @@ from typing import Any, Literal, cast, get_type_hints
 import msgspec
 
 from contextwright.formats.base import foreign_settings, without
-from contextwright.formats.hosts import FREE, THINKING, read_hosts
+from contextwright.formats.hosts import FREE, THINKING, known_effort, read_hosts
 from contextwright.formats.openai import (
     SAME,
     allowed_names,
@@ -24,6 +24,7 @@ from contextwright.formats.settings import (
     fit_limit,
     fit_ranges,
     known_choice,
+    nearest_effort,
     put,
     read_plain,
     write_plain,
@@ -39,7 +40,12 @@ from contextwright.wire.openai_chat.dialects import (
     HostedRequest,
     is_routed_claude,
 )
-from contextwright.wire.openai_chat.rules import OUTPUT_LIMITS, output_format, sampling
+from contextwright.wire.openai_chat.rules import (
+    OUTPUT_LIMITS,
+    accepted_efforts,
+    output_format,
+    sampling,
+)
 from contextwright.wire.openai_chat.types import Request
 from contextwright.wire.values import is_object
 
@@ -155,7 +161,7 @@ def translated(
     choice = known_choice(conversation, changes)
     if choice is not None:
         wire["tool_choice"] = choice_wire(choice, conversation, dialect, changes)
-    effort = effort_wire(settings, model, changes)
+    effort = effort_wire(settings, model, accepted_efforts(model), changes)
     if effort is not None:
         wire["reasoning_effort"] = effort
     elif settings.thinking_budget == FREE and is_routed_claude(model):
@@ -236,13 +242,16 @@ def in_own_words(
     own = without(wire, *theirs)
     if settings.show_thinking:
         changes.append(Change("loss.setting", "show_thinking", f"{NAME} shows no thinking"))
-    effort = effort_wire(settings, model, changes)
+    effort = effort_wire(settings, model, accepted_efforts(model), changes)
     return own if effort is None else {**own, "reasoning_effort": effort}
 
 
 def without_sampling(wire: dict[str, Any], model: Model, changes: list[Change]) -> dict[str, Any]:
     """Remove settings that a model refuses because it reasons or not; rename its output limit."""
     kept = dict(wire)
+    effort = known_effort(kept.get("reasoning_effort"))
+    if effort is not None and model.efforts:
+        kept["reasoning_effort"] = nearest_effort(effort, accepted_efforts(model), changes)
     for field in [problem.path for problem in sampling(wire, model)]:
         value = kept.pop(field)
         if field == "max_tokens":

@@ -17,10 +17,12 @@ from contextwright.formats.openai_responses.chat import CHAT
 from contextwright.formats.openai_responses.media import NAME
 from contextwright.formats.openai_responses.rules import fitted_settings, is_exact
 from contextwright.formats.settings import (
+    dig,
     fit_limit,
     fit_ranges,
     known_choice,
     known_effort,
+    nearest_effort,
     put,
     read_plain,
     take_out,
@@ -97,6 +99,9 @@ def settings_wire(
                 del wire[problem.path]
                 reason = f"{target.model.id} takes no {problem.path}"
                 changes.append(Change("loss.setting", problem.path, reason))
+            effort = known_effort(dig(wire, "reasoning.effort"))
+            if effort is not None:
+                put(wire, "reasoning.effort", nearest_effort(effort, target.model.efforts, changes))
     else:
         wire = translated(conversation, target, changes)
         shared = conversation.extra.get(CHAT, {})
@@ -160,7 +165,7 @@ def translated(conversation: Conversation, target: Target, changes: list[Change]
     choice = known_choice(conversation, changes)
     if choice is not None:
         wire["tool_choice"] = choice_wire(choice, conversation)
-    effort = effort_wire(settings, model, changes)
+    effort = effort_wire(settings, model, model.efforts, changes)
     if effort is not None:
         put(wire, "reasoning.effort", effort)
     if settings.show_thinking and not model.sampling:

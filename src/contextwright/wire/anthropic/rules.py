@@ -129,6 +129,11 @@ def request_settings(payload: dict[str, Any], model: Model) -> Iterator[Problem]
         yield Problem("A-thinking-type", "thinking.type", reason)
     if mode == "disabled" and not model.disable_thinking:
         yield Problem("A-thinking-type", "thinking.type", f"{model.id} always thinks")
+    output = payload.get("output_config")
+    effort = output.get("effort") if is_object(output) else None
+    if isinstance(effort, str) and model.efforts is not None and effort not in model.efforts:
+        words = ", ".join(model.efforts) or "no effort"
+        yield Problem("A-effort", "output_config.effort", f"{model.id} takes {words}", "warning")
     if forced and (mode == "enabled" or not model.forced_tool_use):
         yield Problem(
             "A-forced", "tool_choice", "this model or its thinking mode allows no forced call"

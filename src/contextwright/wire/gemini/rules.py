@@ -33,10 +33,18 @@ from contextwright.wire.shapes import Shape, json_problems, objects_in, shape_pr
 from contextwright.wire.spelling import as_spelled, camel_case
 from contextwright.wire.values import Object, is_list, is_object
 
-__all__ = ["check", "choice_problems", "read_shape", "unneeded_choice"]
+__all__ = [
+    "check",
+    "choice_problems",
+    "fitted_budget",
+    "read_shape",
+    "thinking",
+    "unneeded_choice",
+]
 
 MODES = ("MODE_UNSPECIFIED", "AUTO", "ANY", "NONE", "VALIDATED")
 SAMPLING = ("temperature", "topP", "topK")
+UNSPECIFIED = "thinking_level_unspecified"
 
 
 def check(payload: Any, model: Model) -> list[Problem]:
@@ -159,6 +167,42 @@ def unneeded_choice(body: Object, model: Model) -> Iterator[Problem]:
         yield Problem("G-tools-missing", path, "refused without functions", level)
 
 
+def thinking(config: Any, model: Model) -> Iterator[Problem]:
+    """How much a model thinks: Gemini 2.5 to a budget of tokens, later ones at a level."""
+    if not is_object(config):
+        return
+    path = "generationConfig.thinkingConfig"
+    level, budget = config.get("thinkingLevel"), config.get("thinkingBudget")
+    known: Level = "error" if model.matched == "exact" else "warning"
+    if model.thinking_budgets:
+        if level is not None:
+            reason = f"{model.id} takes a thinkingBudget instead"
+            yield Problem("G-thinking", f"{path}.thinkingLevel", reason, known)
+        if isinstance(budget, int) and fitted_budget(budget, model) != budget:
+            least, most = model.least_thinking, model.most_thinking
+            off = "0 or " if model.disable_thinking else ""
+            reason = f"{model.id} takes -1, {off}{least:,} to {most:,}"
+            yield Problem("G-thinking", f"{path}.thinkingBudget", reason, known)
+    elif model.thought_signatures:
+        if level is not None and budget is not None:
+            reason = "not beside a thinkingLevel"
+            yield Problem("G-thinking", f"{path}.thinkingBudget", reason, "warning")
+        efforts = model.efforts or ()
+        if isinstance(level, str) and efforts and level.lower() not in (*efforts, UNSPECIFIED):
+            reason = f"{model.id} takes {', '.join(efforts)}"
+            yield Problem("G-thinking", f"{path}.thinkingLevel", reason, "warning")
+        elif budget == 0 and efforts and "minimal" not in efforts:
+            reason = f"{model.id} always thinks"
+            yield Problem("G-thinking", f"{path}.thinkingBudget", reason, "warning")
+
+
+def fitted_budget(budget: int, model: Model) -> int:
+    """Return the nearest `thinkingBudget` that a model takes; -1 leaves it to the model."""
+    if budget == -1 or (budget == 0 and model.disable_thinking):
+        return budget
+    return min(max(budget, model.least_thinking), model.most_thinking)
+
+
 def settings(body: Object, model: Model) -> Iterator[Problem]:
     """Fields of the body that exclude each other."""
     if body.get("cachedContent"):
@@ -172,6 +216,7 @@ def settings(body: Object, model: Model) -> Iterator[Problem]:
     limit, path = generation.get("maxOutputTokens"), "generationConfig.maxOutputTokens"
     yield from limit_problems("G-max-output", limit, path, model, least=1)
     yield from ranges.range_problems(generation, ranges.GEMINI, "generationConfig.")
+    yield from thinking(generation.get("thinkingConfig"), model)
     if not model.sampling:
         for field in SAMPLING:
             if generation.get(field) is not None:

@@ -46,7 +46,14 @@ from contextwright.wire.shapes import json_problems, objects_in, shape_problems
 from contextwright.wire.survey import is_valid, without_plain
 from contextwright.wire.values import is_list, is_object
 
-__all__ = ["MAX_TOOLS", "NEEDING_TOOLS", "check", "output_format", "sampling"]
+__all__ = [
+    "MAX_TOOLS",
+    "NEEDING_TOOLS",
+    "accepted_efforts",
+    "check",
+    "output_format",
+    "sampling",
+]
 
 SPEAKER_NAME = re.compile(r"[^\s<|\\/>]{1,64}").fullmatch
 
@@ -305,6 +312,7 @@ def model_limits(body: dict[str, Any], messages: Messages, model: Model) -> Iter
         yield from limit_problems("OC-max-output", body.get(field), field, model, least=1)
     yield from ranges.range_problems(body, ranges.CHAT)
     yield from sampling(body, model)
+    yield from efforts(body, model)
     if not model.audio_input:
         yield from audio(messages, model)
 
@@ -335,6 +343,26 @@ def audio(messages: Messages, model: Model) -> Iterator[Problem]:
             if part.get("type") == "input_audio":
                 path = f"messages[{index}].content[{place}]"
                 yield Problem("OC-audio-model", path, reason, level)
+
+
+def accepted_efforts(model: Model) -> tuple[str, ...] | None:
+    """Return the efforts a model takes here, where OpenAI's take no `max`; None: not known."""
+    if dialect_of(model) is ROUTED or model.efforts is None:
+        return None  # a router translates them
+    return tuple(name for name in model.efforts if name != "max" or model.provider != "openai")
+
+
+def efforts(body: dict[str, Any], model: Model) -> Iterator[Problem]:
+    """Not every model takes every effort, and newer ones take none beside functions."""
+    effort, accepted = body.get("reasoning_effort"), accepted_efforts(model)
+    if not isinstance(effort, str):
+        return
+    if accepted and effort not in accepted:
+        reason = f"{model.id} takes {', '.join(accepted)}"
+        yield Problem("OC-effort", "reasoning_effort", reason, "warning")
+    elif effort != "none" and body.get("tools") and not model.effort_with_tools:
+        reason = f"{model.id} takes no effort beside tools here, but in the Responses API"
+        yield Problem("OC-effort", "reasoning_effort", reason, "warning")
 
 
 def sampling(body: dict[str, Any], model: Model) -> Iterator[Problem]:

@@ -18,7 +18,7 @@ from contextwright.models import Model
 from contextwright.wire import ranges
 from contextwright.wire.media import number_problems
 from contextwright.wire.openai_responses.media import part_problems
-from contextwright.wire.openai_responses.sampling import sampling
+from contextwright.wire.openai_responses.sampling import efforts, sampling
 from contextwright.wire.openai_responses.tools import (
     is_name,
     name_problems,
@@ -409,6 +409,7 @@ def request_settings(body: dict[str, Any], model: Model) -> Iterator[Problem]:
     if body.get("model") is None and not body.get("prompt"):
         yield Problem("T-required", "model", "required field is missing")
     yield from sampling(body, model)
+    yield from efforts(body, model)
     yield from output_format(body, "error" if model.provider == "openai" else "warning")
     field = "max_output_tokens"
     yield from ranges.range_problems(body, ranges.RESPONSES)

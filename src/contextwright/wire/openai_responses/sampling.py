@@ -1,4 +1,4 @@
-"""Which settings of a request depend on whether the model reasons."""
+"""Which settings of a request depend on whether, and how, the model reasons."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextwright.errors import Problem
 from contextwright.models import Model
 from contextwright.wire.values import is_object
 
-__all__ = ["sampling"]
+__all__ = ["efforts", "sampling"]
 
 
 def sampling(body: dict[str, Any], model: Model) -> Iterator[Problem]:
@@ -22,3 +22,12 @@ def sampling(body: dict[str, Any], model: Model) -> Iterator[Problem]:
     if model.provider == "openai" and model.sampling and is_object(reasoning):
         if any(reasoning.values()):
             yield Problem("OR-sampling", "reasoning", f"{model.id} does not reason", "warning")
+
+
+def efforts(body: dict[str, Any], model: Model) -> Iterator[Problem]:
+    """Not every model takes every effort."""
+    reasoning = body.get("reasoning")
+    effort = reasoning.get("effort") if is_object(reasoning) else None
+    if isinstance(effort, str) and model.efforts and effort not in model.efforts:
+        reason = f"{model.id} takes {', '.join(model.efforts)}"
+        yield Problem("OR-effort", "reasoning.effort", reason, "warning")
