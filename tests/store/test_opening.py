@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 import contextwright as cw
 from contextwright.messages.exchanges import match_results
 from contextwright.store.engines import postgres as engine
-from contextwright.store.rows.open_calls import unanswered
+from contextwright.store.rows.pairing import pairing_of
 from contextwright.store.rows.validation import replace_invalid
 from contextwright.text.json import encode_json
 from samples.stores.turns import TURN
@@ -89,9 +89,10 @@ def test_open_calls_leave_when_they_are_answered(place: str) -> None:
         count = "SELECT count(*) FROM open_calls"
         assert store.engine.read(lambda it: it.rows(count)) == [(3,)]
         chat.hide(1)
-        chat.add(cw.tool_result(long, "hidden calls wait"))
+        assert store.engine.read(lambda it: it.rows(count)) == [(0,)]
+        chat.add(cw.tool_result(long, "of a hidden call"))
         chat.show(1)
-        assert store.engine.read(lambda it: it.rows(count)) == [(3,)]
+        assert store.engine.read(lambda it: it.rows(count)) == [(2,)]
         chat.add([cw.tool_result(long, "x"), cw.Message("tool", (cw.ToolResult(None, "y"),))])
         chat.add(cw.Message("tool", (cw.ToolResult(None, "z", "b"),)))
         assert store.engine.read(lambda it: it.rows(count)) == [(0,)]
@@ -101,7 +102,8 @@ def test_open_calls_leave_when_they_are_answered(place: str) -> None:
 def test_calls_without_results_are_found(conversation: cw.Conversation) -> None:
     public = [one for one in conversation.messages if one.visibility == "public"]
     waiting = [one.at for one in match_results(public).answers if one.result is None]
-    assert [(seq, part) for seq, part, _, _ in unanswered(enumerate(public))] == waiting
+    pairing = pairing_of((index, None, one) for index, one in enumerate(public))
+    assert [(seq, part) for seq, part, _, _ in pairing.open_calls] == waiting
 
 
 # --- opening -------------------------------------------------------------------------------------

@@ -191,7 +191,7 @@ def test_forgetting(place: str) -> None:
         store.forget("child")
         store.forget("lunch")
         store.forget("lunch")
-        tables = ("conversations", "heads", "turns", "messages", "marks", "open_calls")
+        tables = ("conversations", "heads", "turns", "messages", "marks", "open_calls", "answers")
         for table in tables:
             sql = f"SELECT count(*) FROM {table}"
             assert store.engine.read(lambda it, sql=sql: it.rows(sql)) == [(0,)], table

@@ -106,13 +106,19 @@ class Exchanges:
 
     def is_answered(self, start: int, stop: int) -> bool:
         """Whether a call after one index was answered before another."""
-        early = Exchanges()
-        for index, message, since in self._holders:
+        waiting = Waiting()
+        for index, message, _ in self._holders:
             if index >= stop:
                 break
-            early._pair(index, message, since)
-            if early.by_index.get(index, (0,))[0] > start:
-                return True
+            for place, part in enumerate(message.parts):
+                if type(part) is ToolCall and message.role == "assistant":
+                    waiting.add(Answer(part, (index, place)))
+                elif type(part) is ToolResult:
+                    answer = waiting.take(part)
+                    if answer is not None:
+                        answer.result = part
+                        if start < answer.at[0] < index:
+                            return True
         return False
 
     @property
@@ -167,6 +173,8 @@ class Exchanges:
     def _pair(self, index: int, message: Message, since: int | None) -> bool:
         """Match the results of a message with their calls; False if one might answer another."""
         is_certain, has_results = True, False
+        if since is None and message.calls:
+            since = index  # it may answer its own
         for place, part in enumerate(message.parts):
             if type(part) is ToolCall and message.role == "assistant":
                 self._waiting.add(Answer(part, (index, place)))

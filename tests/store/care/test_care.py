@@ -115,10 +115,15 @@ DAMAGE = {
         ["turns conversation 'a': nothing joins the turn at 1, of 4, to the next"],
         False,
     ),
+    "an answer that is noted of another": (
+        "INSERT INTO answers (conversation, seq, joins) VALUES (1, 4, 2)",
+        ["answers conversation 'a': 1 messages answer others than is noted"],
+        True,
+    ),
     "a join to nothing": (
         f"UPDATE messages SET joins = 5000 WHERE {A} AND seq = 3",
-        ["joins conversation 'a': message 3 answers 5000, which is not there"],
-        False,
+        ["answers conversation 'a': 1 messages answer others than is noted"],
+        True,
     ),
     "a message nobody can read": (
         f"UPDATE messages SET body = '[]' WHERE {A} AND seq = 4",

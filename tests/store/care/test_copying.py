@@ -34,6 +34,7 @@ ROWS = (
     "SELECT seq, joins, kind, body, length FROM messages ORDER BY conversation, seq",
     "SELECT first, count, key FROM turns ORDER BY conversation, first",
     "SELECT seq, part, id, name FROM open_calls ORDER BY conversation, seq, part",
+    "SELECT seq, joins FROM answers ORDER BY conversation, seq, joins",
     "SELECT last, length FROM heads ORDER BY conversation",
 )
 

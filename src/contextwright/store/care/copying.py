@@ -17,6 +17,7 @@ from msgspec import Struct
 from contextwright.errors import Conflict, StoreError, shown
 from contextwright.store.care import requests
 from contextwright.store.care.entries import (
+    ANSWERS,
     CALLS,
     MARKS,
     MESSAGES,
@@ -159,7 +160,7 @@ def bring(connection: Connection, source: Engine, old: Entry, seen: Entry | None
 
     `seen` is what the target held when it was compared. Returns None if it was removed meanwhile.
     """
-    entry, marks, calls = source.read(lambda one: state_of(one, old))
+    entry, marks, calls, answers = source.read(lambda one: state_of(one, old))
     if entry is None:
         return None
     known = locked(connection, entry)
@@ -181,6 +182,7 @@ def bring(connection: Connection, source: Engine, old: Entry, seen: Entry | None
         insert(connection, "turns", "first, count, key, stored", number, rows)
     insert(connection, "marks", "seq, visibility, pinned, origin", number, marks)
     insert(connection, "open_calls", "seq, part, id, name", number, calls)
+    insert(connection, "answers", "seq, joins", number, answers)
     versions = source.read(lambda one: one.rows(VERSIONS, entry.number))
     insert(connection, "versions", "seq, number, replaced, body", number, versions)
     bring_summaries(connection, source, entry, number)
@@ -206,13 +208,15 @@ def is_same_state(connection: Connection, entry: Entry, marks: Sequence[Row], kn
     return connection.rows(MARKS, known.number) == marks
 
 
-def state_of(connection: Connection, old: Entry) -> tuple[Entry | None, list[Row], list[Row]]:
-    """Return a conversation with its marks and open calls, all of one moment."""
+def state_of(
+    connection: Connection, old: Entry
+) -> tuple[Entry | None, list[Row], list[Row], list[Row]]:
+    """Return a conversation with its marks, open calls and answers, all of one moment."""
     entry = entry_of(connection, old.tenant, old.id)
     if entry is None or entry.number != old.number:
-        return None, [], []
-    marks, calls = connection.rows(MARKS, old.number), connection.rows(CALLS, old.number)
-    return entry, marks, calls
+        return None, [], [], []
+    marks, calls, answers = (connection.rows(sql, old.number) for sql in (MARKS, CALLS, ANSWERS))
+    return entry, marks, calls, answers
 
 
 def created(connection: Connection, entry: Entry) -> int:
@@ -236,7 +240,7 @@ def make_room(connection: Connection, entry: Entry, number: int) -> None:
     )
     head = "UPDATE heads SET last = ?, length = ?, marked = marked + 1 WHERE conversation = ?"
     connection.run(head, entry.last, entry.length, number)
-    for table in ("marks", "open_calls", "summaries", "versions"):
+    for table in ("marks", "open_calls", "answers", "summaries", "versions"):
         connection.run(f"DELETE FROM {table} WHERE conversation = ?", number)
 
 

@@ -14,6 +14,7 @@ from contextwright.store.engines.digests import digest_of
 from contextwright.store.rows.damage import is_damaged, stand_in_body
 
 __all__ = [
+    "ANSWERS",
     "CALLS",
     "Entry",
     "MARKS",
@@ -41,6 +42,7 @@ TURNS = """
 SELECT first, count, key, stored FROM turns
 WHERE conversation = ? AND first > ? AND first <= ? ORDER BY first LIMIT 500"""
 MARKS = "SELECT seq, visibility, pinned, origin FROM marks WHERE conversation = ? ORDER BY seq"
+ANSWERS = "SELECT seq, joins FROM answers WHERE conversation = ? ORDER BY seq, joins"
 CALLS = """
 SELECT seq, part, id, name FROM open_calls WHERE conversation = ? ORDER BY seq, part"""
 

@@ -1,4 +1,4 @@
-"""Examination of one conversation row by row: numbers, turns, joins, marks, open calls, vectors.
+"""Examination of one conversation row by row: numbers, turns, marks, answers, open calls, vectors.
 
 Everything is read in one transaction. A finding that can be rebuilt from the remaining data has a
 repair. Messages and turns have none: a lost message is reported and stays lost.
@@ -15,17 +15,17 @@ from msgspec import Struct
 from contextwright.errors import shown
 from contextwright.messages.message import Message
 from contextwright.messages.parts import ToolCall
+from contextwright.store.care.entries import ANSWERS
 from contextwright.store.engines.base import Connection
 from contextwright.store.engines.digests import digest_of
 from contextwright.store.recall import vectors
 from contextwright.store.records import Cure, Finding
 from contextwright.store.rows import conversations
 from contextwright.store.rows import messages as reading
-from contextwright.store.rows import open_calls as calls
 from contextwright.store.rows.damage import damage_of, decoded, stand_in_body
 from contextwright.store.rows.kinds import kind_of
+from contextwright.store.rows.pairing import pairing_of, tools_in
 from contextwright.store.rows.turns import MARK, marks_of
-from contextwright.store.rows.validation import decode_message
 
 __all__ = ["Examination", "Patient", "patient_of"]
 
@@ -53,12 +53,6 @@ SELECT first, count, there FROM (
         AND m.seq >= t.first AND m.seq < t.first + t.count) AS there
     FROM turns t WHERE t.conversation = ?) AS filled
 WHERE there <> count LIMIT 20"""
-BAD_JOINS = """
-SELECT m.seq, m.joins FROM messages m
-WHERE m.conversation = ? AND m.joins IS NOT NULL AND (
-    m.joins < 1 OR m.joins >= m.seq OR (m.joins > ? AND NOT EXISTS (
-        SELECT 1 FROM messages o WHERE o.conversation = m.conversation AND o.seq = m.joins)))
-LIMIT 20"""
 OWN = """
 SELECT seq, kind, body, digest FROM messages
 WHERE conversation = ? AND seq > ? ORDER BY seq LIMIT 500"""
@@ -69,6 +63,8 @@ WHERE conversation = ? AND seq = ?"""
 SET_KIND = "UPDATE messages SET kind = ? WHERE conversation = ? AND seq = ?"
 KEEP_CALL = "INSERT INTO open_calls (conversation, seq, part, id, name) VALUES (?, ?, ?, ?, ?)"
 DROP_CALL = "DELETE FROM open_calls WHERE conversation = ? AND seq = ? AND part = ?"
+KEEP_ANSWER = "INSERT INTO answers (conversation, seq, joins) VALUES (?, ?, ?)"
+DROP_ANSWER = "DELETE FROM answers WHERE conversation = ? AND seq = ? AND joins = ?"
 
 
 class Patient(Struct, frozen=True):
@@ -116,11 +112,10 @@ class Examination:
         """Yield all findings, those that others depend on first."""
         yield from self._name()
         yield from self._numbers()
-        yield from self._joins()
         yield from self._marks()
         yield from self._summaries()
         yield from self._bodies()
-        yield from self._open_calls()
+        yield from self._pairs()
         yield from self._vectors()
 
     def found(self, code: str, problem: str, cure: Cure | None = None) -> Finding:
@@ -200,10 +195,6 @@ class Examination:
 
     # --- what refers to messages ---------------------------------------------------------------
 
-    def _joins(self) -> Iterator[Finding]:
-        for seq, joins in self.connection.rows(BAD_JOINS, self.patient.number, self.patient.before):
-            yield self.found("joins", f"message {seq} answers {joins}, which is not there")
-
     def _marks(self) -> Iterator[Finding]:
         number = self.patient.number
         sql = "SELECT seq FROM marks WHERE conversation = ? AND (seq < 1 OR seq > ?)"
@@ -263,29 +254,45 @@ class Examination:
         is_so = "cannot be read" if message is None else "is not as it was stored"
         return self.found("body", f"message {seq} {is_so}", cure)
 
-    # --- open calls ----------------------------------------------------------------------------
+    # --- calls and their results ---------------------------------------------------------------
 
-    def _open_calls(self) -> Iterator[Finding]:
-        """Check that open calls are calls, and complete if nothing was ever hidden."""
+    def _pairs(self) -> Iterator[Finding]:
+        """Check which messages answer which, and which calls wait, if all can be read."""
         number = self.patient.number
-        waiting = [tuple(row) for row in self.connection.rows(WAITING, number)]
-        astray = [row for row in waiting if not self._is_call(row[0], row[1])]
+        waiting = {tuple(row) for row in self.connection.rows(WAITING, number)}
+        astray = {row for row in waiting if not self._is_call(row[0], row[1])}
         if astray:
-            rows = tuple((number, seq, part) for seq, part, _, _ in astray)
+            rows = tuple((number, seq, part) for seq, part, _, _ in sorted(astray))
             cure = Cure(DROP_CALL, rows, "they are gone")
             yield self.found("calls", f"{len(astray):,} waiting calls are of no message", cure)
-        if self.patient.marked or self.patient.parent is not None or not self._is_readable:
-            return  # which calls are open depends on when messages were hidden
-        wanted = calls.unanswered(self._own_calls())
-        extra = set(waiting) - set(wanted) - set(astray)
+        if not self._is_readable:
+            return
+        pairing = pairing_of(tools_in(self.connection, self.head, self.end))
+        wanted = set(pairing.open_calls)
+        extra = waiting - wanted - astray
         if extra:
-            rows = tuple((number, seq, part) for seq, part, _, _ in extra)
+            rows = tuple((number, seq, part) for seq, part, _, _ in sorted(extra))
             cure = Cure(DROP_CALL, rows, "they are gone")
             yield self.found("calls", f"{len(extra):,} waiting calls were answered", cure)
-        lost = set(wanted) - set(waiting)
+        lost = wanted - waiting
         if lost:
-            cure = Cure(KEEP_CALL, tuple((number, *call) for call in lost), "they wait again")
+            cure = Cure(
+                KEEP_CALL, tuple((number, *call) for call in sorted(lost)), "they wait again"
+            )
             yield self.found("calls", f"{len(lost):,} calls without a result do not wait", cure)
+        yield from self._answers(set(pairing.answers))
+
+    def _answers(self, wanted: set[tuple[int, int]]) -> Iterator[Finding]:
+        """Compare the messages that others answer with what is stored of that."""
+        number = self.patient.number
+        answers = {tuple(row) for row in self.connection.rows(ANSWERS, number)}
+        for sql, rows in ((DROP_ANSWER, answers - wanted), (KEEP_ANSWER, wanted - answers)):
+            if rows:
+                of = len({seq for seq, _ in rows})
+                cure = Cure(
+                    sql, tuple((number, *row) for row in sorted(rows)), "they are paired again"
+                )
+                yield self.found("answers", f"{of:,} messages answer others than is noted", cure)
 
     def _is_call(self, seq: int, part: int) -> bool:
         """Whether there is a call at this place."""
@@ -295,16 +302,6 @@ class Examination:
                 return True  # it cannot be known
             return 0 <= part < len(message.parts) and type(message.parts[part]) is ToolCall
         return False
-
-    def _own_calls(self) -> Iterator[tuple[int, Message]]:
-        """Yield its own messages with calls or results."""
-        after = self.patient.before
-        while page := self.connection.rows(OWN, self.patient.number, after):
-            after = page[-1][0]
-            for seq, _, body, _ in page:
-                message = decode_message(body)
-                if message.calls or message.results:
-                    yield seq, message
 
     # --- vectors -------------------------------------------------------------------------------
 

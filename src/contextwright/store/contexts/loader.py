@@ -16,6 +16,7 @@ from contextwright.store.rows import messages as reading
 from contextwright.store.rows.conversations import Head
 from contextwright.store.rows.damage import is_damaged, read_message
 from contextwright.store.rows.kinds import ASKED, QUESTION, SYSTEM
+from contextwright.store.rows.pairing import answers_between
 from contextwright.windows.log import Log
 
 __all__ = ["Needs", "grow", "load"]
@@ -30,19 +31,21 @@ WHERE conversation = ? AND seq BETWEEN ? AND ? ORDER BY seq"""
 LENGTH = "SELECT seq, length FROM messages WHERE conversation = ? AND seq BETWEEN ? AND ?"
 OF_KIND = """
 SELECT seq FROM messages WHERE conversation = ? AND kind = ? AND seq BETWEEN ? AND ?"""
-PUBLIC = """NOT EXISTS (
-    SELECT 1 FROM marks k
-    WHERE k.conversation = ? AND k.seq = m.{0} AND k.visibility <> 'public')"""
 QUESTIONS = f"""
 SELECT m.seq, {AS_BYTES.format("m.body")}, m.digest FROM messages m
-WHERE m.conversation = ? AND m.kind = ? AND m.seq BETWEEN ? AND ? AND {PUBLIC.format("seq")}"""
+WHERE m.conversation = ? AND m.kind = ? AND m.seq BETWEEN ? AND ? AND NOT EXISTS (
+    SELECT 1 FROM marks k
+    WHERE k.conversation = ? AND k.seq = m.seq AND k.visibility <> 'public')"""
 NEWEST = f"{QUESTIONS} ORDER BY m.seq DESC LIMIT 1"
 FIRST = f"{QUESTIONS} ORDER BY m.seq LIMIT 1"
-ANSWERED = f"""
-SELECT 1 FROM messages m
-WHERE m.conversation = ? AND m.joins > ? AND m.joins < ? AND m.seq BETWEEN ? AND ?
-AND {PUBLIC.format("seq")} AND {PUBLIC.format("joins")} LIMIT 1"""
-ANSWERS = "SELECT seq FROM messages WHERE conversation = ? AND joins = ? AND seq <= ?"
+ANSWERED = """
+SELECT 1 FROM {} m
+WHERE m.conversation = ? AND m.joins >= ? AND m.seq BETWEEN ? AND ?"""
+ANSWERED_NOW = f"{ANSWERED.format('answers')} LIMIT 1"
+ANSWERED_THEN = f"""{ANSWERED.format("messages")} AND NOT EXISTS (
+    SELECT 1 FROM answers a WHERE a.conversation = ? AND a.seq = m.seq) LIMIT 1"""
+ANSWERS = "SELECT seq FROM {} WHERE conversation = ? AND joins = ? AND seq BETWEEN ? AND ?"
+ANSWERS_NOW, ANSWERS_THEN = ANSWERS.format("answers"), ANSWERS.format("messages")
 PINNED = "SELECT seq FROM marks WHERE conversation = ? AND pinned = 1 AND seq < ?"
 HIDDEN = """
 SELECT seq, visibility FROM marks
@@ -52,8 +55,8 @@ WHERE conversation = ? AND visibility <> 'public' AND seq <= ? ORDER BY seq"""
 class Row(NamedTuple):
     """A message as it is loaded."""
 
-    joins: int | None
-    """The number of the first message that it answers."""
+    joins: Collection[int]
+    """The numbers of the messages that it answers."""
     length: int
     """The length of the conversation up to its end, in bytes."""
     message: Message
@@ -95,7 +98,7 @@ def load(connection: Connection, head: Head, count: int, needs: Needs) -> tuple[
     log.erased = {seq - 1 for seq, visibility in hidden if visibility == "erased"}
     for seq in sorted(rows.apart(start, needs.first)):
         row = rows[seq]
-        log.add_apart(seq - 1, row.message, since=as_index(row.joins))
+        log.add_apart(seq - 1, row.message, since=first_of(row))
     log.start = start - 1
     append(log, (rows[seq] for seq in range(start, count + 1)))
     log.task = rows.task
@@ -113,7 +116,7 @@ def grow(connection: Connection, head: Head, log: Log, count: int) -> int | None
     first = len(log) + 1
     rows.read(first, count)
     new = range(first, count + 1)
-    joined = {joins - 1 for seq in new if (joins := rows[seq].joins) is not None}
+    joined = {joins - 1 for seq in new for joins in rows[seq].joins}
     if any(index < len(log) and index not in log for index in joined):
         return None
     append(log, map(rows.__getitem__, new))
@@ -125,12 +128,12 @@ def grow(connection: Connection, head: Head, log: Log, count: int) -> int | None
 def append(log: Log, rows: Iterable[Row]) -> None:
     """Add messages to the end of a log."""
     for row in rows:
-        log.append(row.message, since=as_index(row.joins))
+        log.append(row.message, since=first_of(row))
 
 
-def as_index(joins: int | None) -> int | None:
-    """Return the number of a message as its index."""
-    return None if joins is None else joins - 1
+def first_of(row: Row) -> int | None:
+    """Return the index of the first message that a message answers."""
+    return min(row.joins) - 1 if row.joins else None
 
 
 class Rows:
@@ -157,8 +160,11 @@ class Rows:
             message = read_message(body, digest)
             if seq in marks:
                 message = reading.marked(message, *marks[seq])
-            found[seq] = Row(joins, length, message)
+            found[seq] = Row(() if joins is None else (joins,), length, message)
         messages = [row.message for row in found.values()]
+        if any(message.results for message in messages):
+            for seq, answers in answers_between(connection, head.number, first, last).items():
+                found[seq] = found[seq]._replace(joins=answers)
         quoted = reading.without_lost_quotes(connection, head.number, messages)
         for (seq, row), message in zip(found.items(), quoted, strict=True):
             self._rows[seq] = row if message is row.message else row._replace(message=message)
@@ -196,7 +202,7 @@ class Rows:
             related: set[int] = set()
             for seq in found:
                 row = self[seq]
-                related.update([row.joins] if row.joins is not None else [])
+                related.update(row.joins)
                 related.update(self._answers(seq) if row.message.calls else [])
             found = {seq for seq in related if seq < start} - whole
             whole |= found
@@ -210,18 +216,19 @@ class Rows:
         if after is None:
             return None
         before, own = next(questions, self._count + 1), self._head.number
-        for number, first, last in self._parts(after + 1, before - 1):
-            values = (number, after, before, first, last, own, own)
-            if self._connection.rows(ANSWERED, *values):
-                return after - 1
-        return None
+        first, last, rows = after + 1, before - 1, self._connection.rows
+        is_answered = rows(ANSWERED_NOW, own, first, first, last) or any(
+            rows(ANSWERED_THEN, number, first, *part, own)
+            for number, *part in self._head.parts(first, last)
+        )
+        return after - 1 if is_answered else None
 
     def _required(self, start: int) -> Iterator[int]:
         """Yield system and pinned messages before the end, and the newest questions."""
         connection, own = self._connection, self._head.number
         for (seq,) in connection.rows(PINNED, own, start):
             yield seq
-        for number, first, last in self._parts(1, start - 1):
+        for number, first, last in self._head.parts(1, start - 1):
             for (seq,) in connection.rows(OF_KIND, number, SYSTEM, first, last):
                 yield seq
         for kind in (ASKED, QUESTION):
@@ -233,7 +240,7 @@ class Rows:
         self, kind: int, first: int, last: int, *, newest: bool = False
     ) -> Iterator[int]:
         """Yield the public questions of a kind that can be read, in order or from the newest."""
-        parts, own = list(self._parts(first, last)), self._head.number
+        parts, own = self._head.parts(first, last), self._head.number
         for number, first, last in reversed(parts) if newest else parts:
             order = NEWEST if newest else FIRST
             while found := self._connection.rows(order, number, kind, first, last, own):
@@ -244,24 +251,13 @@ class Rows:
 
     def _joined(self, seqs: Collection[int], start: int) -> set[int]:
         """Return the messages before the end whose calls are answered in it."""
-        joins = (self._rows[seq].joins for seq in seqs)
-        return {seq for seq in joins if seq is not None and seq < start}
+        return {joins for seq in seqs for joins in self._rows[seq].joins if joins < start}
 
     def _answers(self, seq: int) -> Iterator[int]:
         """Yield the messages that answer calls of one."""
-        for number, _ in self._head.line:
-            for (one,) in self._connection.rows(ANSWERS, number, seq, self._count):
-                if self._head.owner(one) == number:
+        head, first, last = self._head, seq + 1, self._count
+        parts = [(ANSWERS_THEN, part) for part in head.parts(first, last)]
+        for sql, (number, *part) in [*parts, (ANSWERS_NOW, (head.number, first, last))]:
+            for (one,) in self._connection.rows(sql, number, seq, *part):
+                if seq in self[one].joins:
                     yield one
-
-    def _parts(self, first: int, last: int) -> Iterator[tuple[int, int, int]]:
-        """Yield the conversations that own a range of messages, the oldest first."""
-        stop = last
-        parts: list[tuple[int, int, int]] = []
-        for number, own in self._head.line:
-            if stop >= own:
-                parts.append((number, max(first, own), stop))
-                stop = own - 1
-            if stop < first:
-                break
-        yield from reversed(parts)

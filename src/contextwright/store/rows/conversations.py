@@ -124,6 +124,17 @@ class Head(Struct, frozen=True):
         """Return the conversation in which one of its messages was written."""
         return next(number for number, own in self.line if own <= seq)
 
+    def parts(self, first: int, last: int) -> list[tuple[int, int, int]]:
+        """Return the conversations that own a range of messages with their own, oldest first."""
+        found: list[tuple[int, int, int]] = []
+        for number, own in self.line:
+            if last >= own:
+                found.append((number, max(first, own), last))
+                last = own - 1
+            if last < first:
+                break
+        return found[::-1]
+
 
 class End(Struct, frozen=True):
     """Where a conversation ends. It is locked, so it ends there until the transaction does."""

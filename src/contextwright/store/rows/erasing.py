@@ -30,7 +30,6 @@ SET visibility = excluded.visibility, pinned = 0, origin = excluded.origin"""
 LIKE = """
 SELECT seq, body, digest FROM messages
 WHERE conversation = ? AND seq > ? AND body LIKE ? ORDER BY seq LIMIT 500"""
-CALLS = "DELETE FROM open_calls WHERE conversation = ? AND seq = ?"
 VERSIONS = "DELETE FROM versions WHERE conversation = ? AND seq = ?"
 TITLE = "SELECT title FROM conversations WHERE number = ?"
 MADE = "SELECT id, body FROM memories WHERE tenant = ? AND scope = ? AND kind <> 'episode'"
@@ -82,7 +81,6 @@ def erase_own(connection: Connection, number: int, old: dict[int, Message]) -> E
             (reader.number, seq, source_id(one)) for seq, one in zip(reader.seqs, gone, strict=True)
         ]
         connection.run_many(MARK, marks)
-        connection.run_many(CALLS, [(reader.number, seq) for seq in reader.seqs])
         connection.run_many(VERSIONS, [(reader.number, seq) for seq in reader.seqs])
         done.quotes += requote(connection, reader, gone)
         done.memories += forget_made(connection, reader)

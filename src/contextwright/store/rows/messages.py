@@ -126,14 +126,7 @@ def marks_between(connection: Connection, head: Head, first: int, last: int) -> 
 
 def rows_between(connection: Connection, head: Head, sql: str, first: int, last: int) -> list[Row]:
     """Return rows of a conversation and its parents, each from its owner."""
-    parts: list[list[Row]] = []
-    for number, own in head.line:
-        if last >= own:
-            parts.append(connection.rows(sql, number, max(first, own), last))
-            last = own - 1
-        if last < first:
-            break
-    return [row for part in reversed(parts) for row in part]
+    return [row for part in head.parts(first, last) for row in connection.rows(sql, *part)]
 
 
 def with_missing(

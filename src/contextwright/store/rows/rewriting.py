@@ -12,13 +12,14 @@ from msgspec import Struct
 
 from contextwright.messages.lengths import length_of
 from contextwright.messages.message import Message
+from contextwright.messages.parts import ToolCall, ToolResult
 from contextwright.recall.episodes.episode import Episode
 from contextwright.store.engines.base import Connection
 from contextwright.store.engines.digests import digest_of
 from contextwright.store.engines.lengths import length_until
-from contextwright.store.rows import index, summaries
+from contextwright.store.rows import conversations, index, pairing, summaries
 from contextwright.store.rows import memories as notes
-from contextwright.store.rows.damage import read_message
+from contextwright.store.rows.damage import STAND_IN, read_message
 from contextwright.store.rows.kinds import kind_of
 from contextwright.store.rows.validation import body_of
 
@@ -81,6 +82,10 @@ def rewrite(connection: Connection, number: int, messages: Mapping[int, Message]
     rebuilt when needed.
     """
     readers = readers_of(connection, number, messages)
+    is_paired = any(
+        tools_of(old) != tools_of(messages[seq])
+        for seq, old in messages_at(connection, number, messages)
+    )
     added = {
         seq: length_of(one) - old_length(connection, number, seq) for seq, one in messages.items()
     }
@@ -93,8 +98,24 @@ def rewrite(connection: Connection, number: int, messages: Mapping[int, Message]
         shift(connection, reader, added, is_own=reader.number == number)
         summaries.forget_from(connection, reader.number, reader.seqs[0])
         forget_episodes(connection, reader)
+        if is_paired:
+            head = conversations.require(connection, reader.tenant, reader.id)
+            last = conversations.length_of(connection, head, reader.id)
+            pairing.pair_again(connection, head, last)
     forget_index(connection, number, min(messages))
     return readers
+
+
+def tools_of(message: Message) -> object:
+    """Return what decides which calls are answered by which results; None if it is damaged."""
+    if STAND_IN in message.meta:
+        return None
+    tools = [
+        (type(part), part.id if isinstance(part, ToolCall) else part.call_id, part.name)
+        for part in message.parts
+        if isinstance(part, ToolCall | ToolResult)
+    ]
+    return tools and (message.role, tools)
 
 
 def old_length(connection: Connection, number: int, seq: int) -> int:

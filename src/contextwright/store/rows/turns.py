@@ -16,10 +16,9 @@ from contextwright.store.engines.base import Connection, Value
 from contextwright.store.engines.digests import digests_of
 from contextwright.store.engines.lengths import length_until
 from contextwright.store.records import ConversationInfo, StoredMessage
-from contextwright.store.rows import conversations, index, summaries
+from contextwright.store.rows import conversations, index, pairing, summaries
 from contextwright.store.rows import memories as notes
 from contextwright.store.rows import messages as reading
-from contextwright.store.rows import open_calls as calls
 from contextwright.store.rows.damage import missing, read_message
 from contextwright.store.rows.kinds import kind_of
 from contextwright.store.rows.validation import decode_message
@@ -115,7 +114,7 @@ def append_all(
     for end, turn in additions:
         number, messages, first = end.number, turn.messages, end.last + 1
         seqs = range(first, first + len(messages))
-        joins = calls.join(connection, number, first, messages)
+        joins = pairing.join(connection, number, first, messages)
         lengths = ends_of(messages, end.length)
         kinds, texts = map(kind_of, messages), map(connection.text, turn.bodies)
         columns = (seqs, joins, kinds, texts, lengths[1:], digests_of(turn.bodies))
@@ -196,6 +195,9 @@ def mark(
         origin = "UPDATE marks SET origin = ? WHERE conversation = ? AND seq = ?"
         connection.run(origin, source_id(message), head.number, seq)
         summaries.forget_from(connection, head.number, seq)
+        was_public = (before[0][0] if before else None) in (None, "public")
+        if (message.calls or message.results) and was_public != (value == "public"):
+            pairing.pair_again(connection, head, last)
     connection.run("UPDATE heads SET marked = marked + 1 WHERE conversation = ?", head.number)
     return (value,) not in before
 
@@ -249,7 +251,7 @@ def fork(
     id: str,
     new_id: str,
     at: int | None,
-    known_calls: Sequence[calls.OpenCall] | None,
+    known_calls: Sequence[pairing.OpenCall] | None,
 ) -> conversations.Head:
     """Create a conversation that begins with the messages of another, up to one of them.
 
@@ -279,6 +281,7 @@ def fork(
     )
     connection.run(copy_marks, number, head.number, at)
     summaries.copy_to_fork(connection, head.number, number, at)
+    pairing.copy_to_fork(connection, head.number, number, at)
     if at == last:
         copy_calls = (
             "INSERT INTO open_calls (conversation, seq, part, id, name) "
@@ -287,7 +290,7 @@ def fork(
         connection.run(copy_calls, number, head.number)
     else:
         waiting = open_calls_at(connection, head, at) if known_calls is None else known_calls
-        calls.open_call_rows(connection, number, waiting)
+        pairing.open_call_rows(connection, number, waiting)
     return conversations.Head(number, ((number, at + 1), *head.line))
 
 
@@ -302,17 +305,19 @@ def is_forked(connection: Connection, tenant: str, id: str, new_id: str, at: int
 
 
 WAITING = "SELECT 1 FROM open_calls WHERE conversation = ? AND seq <= ? LIMIT 1"
-LATER = "SELECT 1 FROM messages WHERE conversation = ? AND joins <= ? AND seq > ? LIMIT 1"
+LATER = "SELECT 1 FROM {} WHERE conversation = ? AND joins <= ? AND seq > ? LIMIT 1"
+LATER_ANSWER, LATER_JOIN = LATER.format("answers"), LATER.format("messages")
 
 
 def open_calls_at(
     connection: Connection, head: conversations.Head, at: int
-) -> list[calls.OpenCall]:
+) -> list[pairing.OpenCall]:
     """Return the calls that were open when a message was the last.
 
     Reads all messages before it, unless no call there was answered later or is still open.
     """
-    waits = connection.rows(WAITING, head.number, at)
-    if not waits and not any(connection.rows(LATER, number, at, at) for number, _ in head.line):
+    number, line = head.number, [number for number, _ in head.line]
+    waits = connection.rows(WAITING, number, at) or connection.rows(LATER_ANSWER, number, at, at)
+    if not waits and not any(connection.rows(LATER_JOIN, one, at, at) for one in line):
         return []
-    return calls.unanswered(reading.each_message(connection, head, at))
+    return pairing.pairing_of(pairing.tools_in(connection, head, at)).open_calls

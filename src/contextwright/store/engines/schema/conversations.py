@@ -9,11 +9,13 @@ from __future__ import annotations
 
 __all__ = [
     "POSTGRES",
+    "POSTGRES_ANSWERS",
     "POSTGRES_DIGESTS",
     "POSTGRES_LENGTHS",
     "POSTGRES_TIMES",
     "POSTGRES_VERSIONS",
     "SQLITE",
+    "SQLITE_ANSWERS",
     "SQLITE_DIGESTS",
     "SQLITE_LENGTHS",
     "SQLITE_TIMES",
@@ -222,4 +224,25 @@ CREATE TABLE backups (
     file text COLLATE "C" PRIMARY KEY,
     made text NOT NULL
 );
+"""
+
+# The messages that one answers, where `joins` does not hold: several, or others since one changed.
+SQLITE_ANSWERS = """
+CREATE TABLE answers (
+    conversation INTEGER NOT NULL REFERENCES heads ON DELETE CASCADE,
+    seq INTEGER NOT NULL,
+    joins INTEGER NOT NULL,
+    PRIMARY KEY (conversation, seq, joins)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX answers_joins ON answers (conversation, joins);
+"""
+
+POSTGRES_ANSWERS = """
+CREATE TABLE answers (
+    conversation bigint NOT NULL REFERENCES heads ON DELETE CASCADE,
+    seq bigint NOT NULL,
+    joins bigint NOT NULL,
+    PRIMARY KEY (conversation, seq, joins)
+);
+CREATE INDEX answers_joins ON answers (conversation, joins);
 """

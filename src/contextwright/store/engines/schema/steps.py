@@ -12,6 +12,7 @@ from contextwright.store.engines.digests import fill_digests
 from contextwright.store.engines.lengths import fill_lengths
 from contextwright.store.engines.origins import fill_origins
 from contextwright.store.engines.schema import conversations, recall, requests
+from contextwright.store.rows.pairing import fill_answers
 
 __all__ = ["STEPS", "Step", "steps_after"]
 
@@ -65,4 +66,5 @@ STEPS: tuple[Step, ...] = (
         recall.SQLITE_TERMS + recall.DIGESTS,
         recall.POSTGRES_TERMS + recall.DIGESTS,
     ),
+    Step(conversations.SQLITE_ANSWERS, conversations.POSTGRES_ANSWERS, fill_answers),
 )
