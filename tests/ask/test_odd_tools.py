@@ -185,3 +185,16 @@ def test_a_result_with_characters_that_no_store_holds_says_so(chat: cw.Chat) -> 
     result_of(chat, tool)
     (change,) = next(chat.read(3, 4)).message.meta["ask"]["changes"]
     assert change["code"] == "repair.text"
+
+
+@pytest.mark.parametrize("text", ['{"a": ', "[1]", '{"a":' * 150 + "1" + "}" * 150])
+def test_arguments_that_no_call_can_hold_are_said_to_the_model(chat: cw.Chat, text: str) -> None:
+    call = cw.assistant([cw.ToolCall.from_json("tool", text, id="c1")])
+    script = Script([call, cw.assistant("Done.")])
+
+    def tool(a: int = 0) -> None:
+        raise AssertionError(a)
+
+    assert chat.ask("Go!", model="gpt-5.6-sol", tools=[tool], provider=script).text == "Done."
+    (result,) = next(chat.read(3, 4)).message.results
+    assert result.text.startswith("not a JSON object: ")

@@ -76,6 +76,8 @@ async def run_call(call: ToolCall, known: FunctionTool | None, seconds: float | 
     try:
         arguments = known.read(call.arguments)
     except msgspec.ValidationError as error:
+        if call.arguments.keys() == {"_raw"}:
+            return refused(call, f"not a JSON object: {shown(call.arguments['_raw'])}")
         return refused(call, f"the arguments do not fit: {error}")
     limit = asyncio.timeout(seconds)
     try:

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias, cast, final
 import msgspec
 from msgspec import Struct
 
+from contextwright.errors import UsageError
 from contextwright.text.json import decode_halves, join_halves, json_text, require_json
 
 __all__ = ["Media", "Opaque", "Part", "Text", "Thinking", "ToolCall", "ToolResult"]
@@ -62,11 +63,15 @@ class ToolCall(
     def from_json(
         cls, name: str, text: str, *, id: str | None = None, extra: Extra | None = None
     ) -> ToolCall:
-        """Make a call from arguments as JSON text; text that is not an object becomes `_raw`."""
+        """Make a call from arguments as JSON text.
+
+        Text that is not an object, or one that is nested too deeply, becomes `_raw`.
+        """
         text = join_halves(text)
         try:
             decoded: Any = decode_halves(text) if text.strip() else {}
-        except (ValueError, RecursionError):
+            require_json(decoded)
+        except (ValueError, RecursionError, UsageError):
             decoded = None
         if not isinstance(decoded, dict):
             return cls(name, {"_raw": text}, id, text, extra or {})

@@ -23,6 +23,8 @@ DELTAS = {
     "input_json_delta": ("partial_json", "tool_use"),
 }
 """Deltas that carry text: type → the field with the text, and the type of block it extends."""
+UNBEGUN = {"thinking": {"thinking": ""}}
+"""Fields of a block whose start is missing, which its deltas may not bring."""
 NOT_TEXT = ("", "")
 DELTA = ("type", "delta", "usage")
 """Fields of a `message_delta` that are not the message's."""
@@ -69,6 +71,8 @@ class AnthropicReader(StreamReader):
         super().__init__()
         self.head: Object = {}
         self.blocks: dict[int, Block] = {}
+        self.slots: dict[int, tuple[int, int]] = {}
+        """The newest block of each index: some hosts give an index twice."""
         self.complete_reply = False
 
     def take(self, event: Any) -> None:
@@ -150,42 +154,45 @@ class AnthropicReader(StreamReader):
 
     def open(self, place: int, block: Object) -> None:
         """Open a block. Some types arrive complete."""
+        self.end_block(place)
         self.blocks[place] = Block(dict(block))
+        slot = self.slots[place] = (place, self.slots[place][1] + 1 if place in self.slots else 0)
         match block.get("type"):
             case "text":
-                self.index(place)
-                self.text(place, as_text(block.get("text")) or "")
+                self.index(slot)
+                self.text(slot, as_text(block.get("text")) or "")
             case "thinking":
-                self.index(place)
-                self.thinking(place, as_text(block.get("thinking")) or "")
+                self.index(slot)
+                self.thinking(slot, as_text(block.get("thinking")) or "")
             case "tool_use":
                 extra = leftover(block, "input", "name", "id")
                 name, id = as_text(block.get("name")) or "", as_text(block.get("id"))
-                self.call(place, lambda index: CallStart(index, name, id, extra=extra))
+                self.call(slot, lambda index: CallStart(index, name, id, extra=extra))
                 if block.get("input"):
                     whole = ToolCall("", as_object(block["input"]))
-                    self.arguments(place, whole.json)
+                    self.arguments(slot, whole.json)
             case _:
-                self.index(place)
+                self.index(slot)
 
     def grow(self, place: int, delta: Object) -> None:
         """Add a delta to its block; open the block if its start is missing."""
         kind = str(delta.get("type"))
         field, type = DELTAS.get(kind, NOT_TEXT)
+        slot = self.slots.setdefault(place, (place, 0))
         if place not in self.blocks:
-            if not type or self.index(place) in self.ended:
+            if not type or self.index(slot) in self.ended:
                 return
-            self.blocks[place] = Block({"type": type})
+            self.blocks[place] = Block({"type": type, **UNBEGUN.get(type, {})})
         block = self.blocks[place]
         if field:
             text = as_text(delta.get(field)) or ""
             block.add(field, text)
             if kind == "text_delta":
-                self.text(place, text)
+                self.text(slot, text)
             elif kind == "thinking_delta":
-                self.thinking(place, text)
+                self.thinking(slot, text)
             elif kind == "input_json_delta" and block.block.get("type") == "tool_use":
-                self.arguments(place, text)
+                self.arguments(slot, text)
         elif kind == "citations_delta":
             block.citations.append(delta.get("citation"))
         elif kind == "compaction_delta":
@@ -199,7 +206,7 @@ class AnthropicReader(StreamReader):
             return
         path = f"content[{place}]"
         whole = block.whole(path, self.reader.changes)
-        self.part(place, part_of(whole, path, self.reader, self.model))
+        self.part(self.slots[place], part_of(whole, path, self.reader, self.model))
 
     def end(self) -> None:
         """Close the parts that are still open."""

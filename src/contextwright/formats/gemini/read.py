@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from contextwright.errors import shown
+from contextwright.errors import UsageError, shown
 from contextwright.formats.base import keep_extra
 from contextwright.formats.media import is_web_address, standard_base64
 from contextwright.formats.reader import Reader
@@ -140,9 +140,17 @@ def call_of(call: Object, beside: Object, path: str, reader: Reader) -> ToolCall
     extra = keep_extra(NAME, {**beside, "functionCall": rest} if rest else beside)
     name = reader.text(call, "name", path)
     id = reader.optional_text(call, "id", path)
-    if arguments is None or is_object(arguments):
-        return ToolCall(name, arguments or {}, id, extra=extra)
-    reader.repair("repair.arguments", f"{path}.args", f"must be an object, not {shown(arguments)}")
+    if arguments is None:
+        return ToolCall(name, {}, id, extra=extra)
+    if is_object(arguments):
+        try:
+            return ToolCall(name, arguments, id, extra=extra)
+        except UsageError as error:  # nested too deeply
+            reader.repair("repair.arguments", f"{path}.args", f"{error.args[0]}; kept as text")
+            arguments = json_text(arguments)
+    else:
+        reason = f"must be an object, not {shown(arguments)}"
+        reader.repair("repair.arguments", f"{path}.args", reason)
     if isinstance(arguments, str):
         return ToolCall.from_json(name, arguments, id=id, extra=extra)
     return ToolCall(name, {"_raw": arguments}, id, extra=extra)

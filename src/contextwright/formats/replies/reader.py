@@ -7,6 +7,8 @@ from contextlib import aclosing
 from itertools import groupby
 from typing import Any, TypeAlias, cast
 
+from msgspec.structs import replace
+
 from contextwright.errors import ParseError, ProviderError, in_one_line
 from contextwright.formats.reader import Reader
 from contextwright.formats.replies.events import (
@@ -25,7 +27,7 @@ from contextwright.formats.replies.events import (
 )
 from contextwright.formats.replies.failures import BAD_GATEWAY
 from contextwright.formats.replies.halves import Halves
-from contextwright.formats.replies.reply import ModelReply, deltas_of, gather, part_of
+from contextwright.formats.replies.reply import CUT_OFF, ModelReply, deltas_of, gather, part_of
 from contextwright.formats.replies.sse import Decoder
 from contextwright.messages.parts import Part, Text, Thinking, ToolCall
 from contextwright.wire.values import Object, is_object
@@ -141,6 +143,8 @@ class StreamReader:
         if self.error is not None:
             self.reader.faults.clear()  # the reply has failed: what is wrong with it was reported
         finish = self.finish()
+        if self.error is not None and not self.ended and finish.reason not in CUT_OFF:
+            finish = replace(finish, reason="error")  # nothing of the answer could be read
         self.finished = True
         self.out.append(finish)
 
