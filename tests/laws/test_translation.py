@@ -358,6 +358,9 @@ def calls_come_home(request: cw.Conversation, target: str, model: str) -> None:
     streamed = gather(read_stream(write_stream(events, source), source), source)
     assert called_in(write_reply(streamed, source).body, source) == expected
     assert [call.arguments for call in streamed.message.calls] == [{"input": "x"} for _ in calls]
+    # So the request's own API writes them, and so the request reads them in its history.
+    read = restore_calls(cw.parse_reply(write_reply(home, source).body, source), request)
+    assert [call.name for call in read.messages[0].calls] == [tool.name for tool in own]
 
 
 def identity_of(tool: cw.Tool, source: str) -> tuple[str, str, str | None]:

@@ -6,8 +6,8 @@ sent as plain functions; `restore_calls` gives their calls the original names an
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, TypeVar
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeAlias, TypeVar
 
 import msgspec
 
@@ -21,11 +21,15 @@ from contextwright.messages.parts import Opaque, Part, ToolCall
 from contextwright.wire.values import Object, is_list, is_object
 
 __all__ = [
+    "FlatNames",
+    "at_home",
     "flat_name",
+    "flat_names",
     "foreign_fields",
     "hosted_equals",
     "inner_fields",
     "is_first_of_name",
+    "name_at_home",
     "respelled_choice",
     "restore_calls",
     "tools_by_name",
@@ -166,6 +170,33 @@ def hosted_in(data: Object) -> list[tuple[str, Object]]:
     return [(key, value if is_object(value) else {}) for key, value in data.items()] or [("", {})]
 
 
+FlatNames: TypeAlias = dict[tuple[str | None, str], str]
+"""By namespace and own name: the flat name of a tool. A call may leave the namespace out."""
+
+
+def flat_names(tools: Iterable[Tool | Opaque]) -> FlatNames:
+    """Map namespace and name of each namespaced tool to its flat name."""
+    plain = [tool for tool in tools if isinstance(tool, Tool)]
+    flat: FlatNames = {}
+    for tool in plain:
+        for fields in tool.extra.values():
+            namespace = fields.get("namespace")
+            if is_object(namespace) and isinstance(space := namespace.get("name"), str):
+                own = tool.name.removeprefix(flat_name(space, ""))
+                flat[space, own] = tool.name
+                flat.setdefault((None, own), tool.name)
+    for tool in plain:
+        flat.pop((None, tool.name), None)
+    return flat
+
+
+def name_at_home(call: ToolCall, tool_names: Mapping[str, str], flat: FlatNames) -> str:
+    """Return the name of the tool that a reply calls, as its request has it."""
+    spaces = (fields.get("namespace") for fields in call.extra.values())
+    space = next((space for space in spaces if isinstance(space, str)), None)
+    return tool_names.get(call.name) or flat.get((space, call.name), call.name)
+
+
 def restore_calls(
     reply: AnyConversation, request: Conversation, tool_names: Mapping[str, str] | None = None
 ) -> AnyConversation:
@@ -175,13 +206,14 @@ def restore_calls(
     """
     names = tool_names or {}
     tools = tools_by_name(request)
+    flat = flat_names(request.tools)
     source = request.source or ""
     messages: list[Message] = []
     for message in reply.messages:
         parts: list[Part] = []
         for part in message.parts:
             if isinstance(part, ToolCall):
-                name = names.get(part.name, part.name)
+                name = name_at_home(part, names, flat)
                 part = at_home(part, name, tools.get(name), source)
             parts.append(part)
         messages.append(message.with_parts(parts))

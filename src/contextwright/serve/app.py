@@ -351,7 +351,7 @@ class Gateway:
                 if passage is not None:
                     passage.signed = signed
             if continuable:
-                reply = as_client_reads(events, provider.format, call, id)
+                reply = as_client_reads(events, provider.format, call, reading.said, id)
                 self.continuations.keep(owner, reading.said, reply, len(call.body))
 
         def report(changes: Sequence[Change]) -> None:

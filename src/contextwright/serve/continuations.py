@@ -25,6 +25,7 @@ from contextwright.errors import ProviderError, StoreError, shown
 from contextwright.formats import api
 from contextwright.formats.replies.reply import ModelReply
 from contextwright.formats.replies.whole import read_whole
+from contextwright.formats.tools import restore_calls
 from contextwright.lru import LruCache
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Message
@@ -271,7 +272,8 @@ def answer_in(bodies: RequestBodies, id: str, number: int) -> RecordedAnswer | N
     reply = api.parse_reply(whole, RESPONSES) if whole else read_whole(answered, RESPONSES)
     if payload is None or id_of(reply) != id:
         return None
-    return RecordedAnswer(number, api.parse(payload, RESPONSES), reply, len(asked))
+    said = api.parse(payload, RESPONSES)
+    return RecordedAnswer(number, said, restore_calls(reply, said), len(asked))
 
 
 def new_id(owner: str, number: int) -> str:

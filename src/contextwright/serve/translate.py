@@ -30,6 +30,7 @@ from contextwright.formats.replies.home import HomeCalls
 from contextwright.formats.replies.reply import ModelReply, gather_partial
 from contextwright.formats.replies.streams import stream_writer, write_reply
 from contextwright.formats.replies.writer import Frame
+from contextwright.formats.tools import restore_calls
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation, Settings, replaced
 from contextwright.models import Model, as_model
@@ -235,10 +236,12 @@ def of_reply(changes: Sequence[Change]) -> list[Change]:
     ]
 
 
-def as_client_reads(events: list[Event], format: str, call: Call, id: str) -> ModelReply:
+def as_client_reads(
+    events: list[Event], format: str, call: Call, said: Conversation, id: str
+) -> ModelReply:
     """Return an answer of an upstream as a client reads it, with the ids that it knows."""
     body = write_reply(gather_partial(events, format), call.format, id=id).body
-    return api.parse_reply(body, call.format)
+    return restore_calls(api.parse_reply(body, call.format), said)
 
 
 def own_headers(call: Call) -> dict[str, str]:

@@ -48,7 +48,10 @@ STATES: list[tuple[dict[str, Any], bytes | None, tuple[str, str]]] = [
     ({"whole": True}, FAILED, ("failed", "server")),
     ({"whole": True}, STREAM, ("answered", "")),
     ({"whole": True}, CUT, ("interrupted", "")),
-    ({"whole": False}, BODY, ("interrupted", "")),
+    ({"whole": False}, BODY, ("answered", "")),
+    ({"whole": False}, STREAM, ("answered", "")),
+    ({"whole": False, "broken_off": True}, STREAM, ("interrupted", "")),
+    ({"whole": False}, b"{", ("interrupted", "")),
     ({"whole": True}, b"", ("failed", "server")),
     ({"whole": True}, b'{"usage": NaN}', ("failed", "server")),
     ({"whole": True}, BODY + b"garbage", ("failed", "server")),
@@ -71,12 +74,14 @@ def test_how_a_request_ended(
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_a_client_that_leaves_in_the_middle_of_an_event(format: str) -> None:
-    """Half an event is not an answer that cannot be read."""
+    """Half an event is not an answer that cannot be read; with the last one it is whole."""
     stream = stream_of(format)
     outcome = Outcome(status=200)
-    for end in range(1, len(stream)):
+    last = len(stream.removesuffix(b"data: [DONE]\n\n"))
+    for end in range(1, len(stream) + 1):
         reply = read_reply(format, outcome, stream[:end])
-        assert state_of(outcome, reply, stream[:end]) == ("interrupted", ""), stream[:end][-80:]
+        state = "interrupted" if end < last else "answered"
+        assert state_of(outcome, reply, stream[:end]) == (state, ""), stream[:end][-80:]
 
 
 def test_a_client_that_leaves_because_of_an_error() -> None:

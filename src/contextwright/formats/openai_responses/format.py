@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any, TypeAlias
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -46,10 +46,11 @@ from contextwright.formats.openai_responses.write import Writer, is_plain
 from contextwright.formats.reader import Reader, misshapen
 from contextwright.formats.rules import START, path_to
 from contextwright.formats.target import Spelling, Traits
+from contextwright.formats.tools import FlatNames, flat_names
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation, Settings, ToolChoice
 from contextwright.messages.message import Message, Tool
-from contextwright.messages.parts import Opaque, Part, Text, Thinking, ToolCall
+from contextwright.messages.parts import Part, Text, Thinking, ToolCall
 from contextwright.models import Model
 from contextwright.wire.openai_responses.rules import LONGEST_ID, check
 from contextwright.wire.openai_responses.tools import LONGEST_NAME, USUAL_NAME
@@ -57,7 +58,6 @@ from contextwright.wire.values import is_object
 
 __all__ = ["FORMAT"]
 
-FlatNames: TypeAlias = dict[tuple[str | None, str], str]
 STATED = ", ".join(STATE)
 
 
@@ -111,21 +111,6 @@ def parse(data: Any, strict: bool = False) -> Conversation:
         messages = under_flat_names(messages, flat)
         settings = with_flat_choice(settings, flat)
     return reader.conversation(messages, rest, tools=tools, model=model, settings=settings)
-
-
-def flat_names(tools: list[Tool | Opaque]) -> FlatNames:
-    """Map namespace and name of each namespaced tool to its flat name."""
-    flat: FlatNames = {}
-    for tool in tools:
-        namespace = namespace_of(tool)
-        if isinstance(tool, Tool) and namespace is not None:
-            own = own_name(tool)
-            flat[namespace["name"], own] = tool.name
-            flat.setdefault((None, own), tool.name)  # calls may omit the namespace
-    for tool in tools:
-        if isinstance(tool, Tool):
-            flat.pop((None, tool.name), None)
-    return flat
 
 
 def with_flat_choice(settings: Settings, flat: FlatNames) -> Settings:

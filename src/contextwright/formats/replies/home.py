@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from contextwright.formats.replies.events import ArgumentsDelta, CallStart, Event, PartEnd
 from contextwright.formats.replies.reply import custom_input, is_custom
-from contextwright.formats.tools import at_home, tools_by_name
+from contextwright.formats.tools import at_home, flat_names, name_at_home, tools_by_name
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.parts import ToolCall
 
@@ -31,6 +31,7 @@ class HomeCalls:
     def __init__(self, request: Conversation, tool_names: Mapping[str, str]) -> None:
         self._names = tool_names
         self._tools = tools_by_name(request)
+        self._flat = flat_names(request.tools)
         self._source = request.source or ""
         self._custom: set[int] = set()
         """The parts whose arguments are held back, because the client expects free text."""
@@ -64,5 +65,5 @@ class HomeCalls:
         return replace(event, id=id, name=call.name, custom=custom, extra=call.extra)
 
     def _at_home(self, call: ToolCall) -> ToolCall:
-        name = self._names.get(call.name, call.name)
+        name = name_at_home(call, self._names, self._flat)
         return at_home(call, name, self._tools.get(name), self._source)

@@ -17,6 +17,7 @@ from contextwright.formats.replies.failures import read_error
 from contextwright.formats.replies.reply import ModelReply
 from contextwright.formats.replies.usage import UNCOUNTED
 from contextwright.formats.replies.whole import read_whole
+from contextwright.formats.tools import restore_calls
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation
 from contextwright.models import as_model
@@ -114,6 +115,8 @@ def ended_request(
             whole = api.render(said, call.format, model=as_model(call.model)).payload
             payload = {**whole, **as_spelled(payload or {})}
     reply = read_reply(call.format, outcome, answer or b"")
+    if reply is not None and said is not None:
+        reply = restore_calls(reply, said)
     state, error = state_of(outcome, reply, transcript.reply)
     counted = all(change.code != UNCOUNTED.code for change in record.changes)
     usage = reply.usage if reply is not None and counted else None
@@ -250,7 +253,10 @@ def whole_events(body: bytes) -> bytes:
 def state_of(
     outcome: Outcome, reply: ModelReply | None, body: bytes | None
 ) -> tuple[RequestState, str]:
-    """Return how a request ended, and the kind of its error; `body` is None if it was not kept."""
+    """Return how a request ended, and the kind of its error; `body` is None if it was not kept.
+
+    Some clients, such as Codex, close the connection at the last event, and not at its end.
+    """
     if outcome.broken_off:
         return "interrupted", ""
     if outcome.error:
@@ -259,7 +265,7 @@ def state_of(
         return "failed", read_error(outcome.status or 500, {}, body or b"").kind
     if reply is not None and reply.error is not None:
         return "failed", reply.error.kind
-    if not outcome.whole or (reply is not None and reply.finish == "interrupted"):
+    if not outcome.whole if reply is None else reply.finish == "interrupted":
         return "interrupted", ""
     if reply is None and body is not None:  # bytes that nobody can read, or none, as with 204
         return "failed", "server"
