@@ -174,6 +174,23 @@ def test_every_provider_takes_the_schemas(format: str) -> None:
     assert cw.check(payload, format, model=model or "gpt-5.6-sol") == []
 
 
+def odd_names(__init__: int, __struct_fields__: str = "", self: int = 0) -> list[Any]:
+    return [__init__, __struct_fields__, self]
+
+
+def test_a_parameter_may_have_any_name() -> None:
+    assert results(
+        [odd_names],
+        ("odd_names", {"__init__": "1", "__struct_fields__": "x", "self": 2}),
+        ("odd_names", {"__init__": 1}),
+        ("odd_names", {"argument_0": 1}),
+    ) == [
+        ('[1,"x",2]', False),
+        ('[1,"",0]', False),
+        ("the arguments do not fit: Object contains unknown field `argument_0`", True),
+    ]
+
+
 class Robot:
     def greet(self, name: str) -> str:
         """Say hello."""

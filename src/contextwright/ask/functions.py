@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Any, TypeAlias, cast, get_type_hints
 
 import msgspec
 from msgspec import Struct
 
 from contextwright.ask.docstrings import read_docstring
-from contextwright.errors import UsageError, require, shown
+from contextwright.errors import UsageError, require, shown, words_of
 from contextwright.messages.message import Tool
 from contextwright.messages.parts import Opaque
 from contextwright.text.json import convert_prepared, decoder
@@ -41,7 +41,12 @@ class FunctionTool(Struct, frozen=True):
             msgspec.ValidationError: the arguments do not match the signature.
         """
         values = convert_prepared(arguments, self.arguments, strict=False)
-        return {name: getattr(values, name) for name in arguments}
+        fields = msgspec.structs.fields(self.arguments)
+        return {
+            field.encode_name: getattr(values, field.name)
+            for field in fields
+            if field.encode_name in arguments
+        }
 
 
 class Toolbox(Struct, frozen=True):
@@ -100,14 +105,33 @@ def tool_from(function: Callable[..., Any]) -> FunctionTool:
     described, words = read_docstring(inspect.getdoc(function) or "")
     try:
         hints = get_type_hints(function, include_extras=True)
-        parameters = inspect.signature(function).parameters.values()
-        fields = [field_of(name, one, hints.get(one.name, Any), words) for one in parameters]
-        arguments = msgspec.defstruct(name, fields, kw_only=True, forbid_unknown_fields=True)
+        parameters = inspect.signature(function).parameters
+        fields = [
+            field_of(name, one, hints.get(one.name, Any), words) for one in parameters.values()
+        ]
+        arguments = arguments_of(name, [*parameters], fields)
         decoder(arguments)
         schema = schema_of(arguments)
     except (TypeError, NameError, ValueError) as error:
-        raise UsageError(f"the function {name} cannot be a tool: {error}") from None
+        reason = " ".join(words_of(error).split())
+        hint = "give its parameters types that JSON has: str, int, list, dict, dataclasses"
+        raise UsageError(f"the function {name} cannot be a tool: {reason}", hint=hint) from None
     return FunctionTool(Tool(name, described or None, schema), function, arguments)
+
+
+def arguments_of(function: str, names: Sequence[str], fields: Sequence[Any]) -> type[Struct]:
+    """Return the arguments of a function as a type.
+
+    Its fields have names of our own, because a parameter may be called `__init__`.
+    """
+    own = [f"argument_{index}" for index in range(len(names))]
+    return msgspec.defstruct(
+        function,
+        [(new, *rest) for new, (_, *rest) in zip(own, fields, strict=True)],
+        kw_only=True,
+        forbid_unknown_fields=True,
+        rename=dict(zip(own, names, strict=True)),
+    )
 
 
 def field_of(function: str, parameter: inspect.Parameter, hint: Any, words: dict[str, str]) -> Any:
