@@ -253,6 +253,12 @@ def test_port42_folder_with_hostile_names(tmp_path: Path) -> None:
     assert [(id, len(messages)) for id, _, messages in found] == [("x", 1), ("y", 2)]
 
 
+def test_port42_folder_is_detected_behind_its_index(tmp_path: Path) -> None:
+    write_json(tmp_path / "index.json", {"sessions": []})
+    write_json(tmp_path / "sessions" / "2025-08-01" / "session-1-x.json", session(1, id="x"))
+    assert [id for id, _, _ in read(tmp_path)] == ["x"]
+
+
 # --- formats of the core -----------------------------------------------------------------------
 
 

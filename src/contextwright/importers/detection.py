@@ -35,7 +35,7 @@ OPENAI_ROLES = ("developer", "tool", "function")
 LOG_LINES = ("session_meta", "response_item", "event_msg", "turn_context", "compacted")
 TELEGRAM = ("chats", "left_chats", "personal_information", "frequent_contacts")
 LOOKED_AT = 50
-"""Maximum number of messages to inspect for their source."""
+"""Maximum number of messages, or of files of a folder, to inspect for their source."""
 
 
 def detect(files: Files) -> str:
@@ -51,24 +51,21 @@ def detect(files: Files) -> str:
     candidates = files.names if isinstance(files, OneFile) else files.ending(".jsonl", ".json")
     if not candidates:
         raise unsure(files.label, "it holds no JSON")
-    file = candidates[0]
-    if len(candidates) > 1:  # a folder may hold files that were never written to
-        file = next((name for name in candidates if not is_empty(files, name)), file)
+    first: ParseError | None = None
+    for file in candidates[:LOOKED_AT]:  # a folder may begin with an index, or an empty file
+        try:
+            return told_by_content(files, file)
+        except ParseError as error:
+            first = first or (error if error.file else error.within(file=files.shown(file)))
+    assert first is not None
+    raise first
+
+
+def told_by_content(files: Files, file: str) -> str:
+    """Detect the source of one file by its content."""
     if read_compact_text(files, file) is not None:
         return "gryag"
-    try:
-        found = (
-            told_by_lines(files, file) if is_lines(files, file) else told_by_document(files, file)
-        )
-    except ParseError as error:
-        raise error if error.file else error.within(file=files.shown(file)) from None
-    return found
-
-
-def is_empty(files: Files, name: str) -> bool:
-    """Whether a file begins with nothing."""
-    with files.open(name) as stream:
-        return not stream.read(LOOKED_AT).strip()
+    return told_by_lines(files, file) if is_lines(files, file) else told_by_document(files, file)
 
 
 def detect_document(data: Any) -> str | None:
