@@ -27,6 +27,18 @@ MEDIA: Any = cw.Media
 TOOL: Any = cw.Tool
 
 
+def nested(levels: int) -> list[Any]:
+    """A list in a list in a list, as deep as that."""
+    value: list[Any] = []
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+DEEP = nested(200_000)
+"""Too deep for functions in C too, which go ten thousand levels from Python 3.12 on."""
+
+
 def wrong_values() -> list[Any]:
     """Values of every kind, each new, because iterators are used up."""
     return [
@@ -35,16 +47,8 @@ def wrong_values() -> list[Any]:
         [{"role": "user"}], [{"role": []}], {1, 2}, object(), Odd(), Odd, iter([3]), len, NOW,
         cw.user("x"), MESSAGE("user", "x"), MESSAGE(3, (3,)), MESSAGE("user", (TEXT(3),)),
         CONVERSATION(3), CONVERSATION((), tools=(3,)), TOOL(3),
-        MESSAGE("assistant", (CALL(3, 3, 3),)), MESSAGE("user", (MEDIA(3, 3, 3),)), nested(5_000),
+        MESSAGE("assistant", (CALL(3, 3, 3),)), MESSAGE("user", (MEDIA(3, 3, 3),)), DEEP,
     ]  # fmt: skip
-
-
-def nested(levels: int) -> list[Any]:
-    """A list in a list in a list, as deep as that."""
-    value: list[Any] = []
-    for _ in range(levels):
-        value = [value]
-    return value
 
 
 def used_up(found: Any) -> None:

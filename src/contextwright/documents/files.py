@@ -25,6 +25,7 @@ from contextwright.documents.read import (
     decode,
     decode_line,
     lines_of,
+    reason_of,
     standard_input,
     too_large,
 )
@@ -299,10 +300,8 @@ def open_files(source: str | Path, label: str = "") -> Files:
         stream.close()
         return OneFile(label, path, None)
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise UsageError(
-            f"cannot read {shown(label)}: {reason.lower()}", hint="name a file, a folder or a zip"
-        ) from None
+        hint = "name a file, a folder or a zip"
+        raise UsageError(f"cannot read {shown(label)}: {reason_of(error)}", hint=hint) from None
 
 
 def from_stream(label: str, stream: BinaryIO) -> Files:

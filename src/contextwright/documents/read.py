@@ -34,6 +34,7 @@ __all__ = [
     "read_bytes",
     "read_document",
     "read_lines",
+    "reason_of",
     "skip_line",
     "too_large",
 ]
@@ -217,7 +218,14 @@ def standard_input() -> BinaryIO:
 
 def unreadable(source: Source, error: OSError | ValueError) -> UsageError:
     """Return the error for a source that the system refuses."""
-    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     name = "standard input" if source == "-" else shown(str(source))
     hint = "name a file, or - for standard input"
-    return UsageError(f"cannot read {name}: {reason.lower()}", hint=hint)
+    return UsageError(f"cannot read {name}: {reason_of(error)}", hint=hint)
+
+
+def reason_of(error: OSError | ValueError) -> str:
+    """Return why something cannot be read, in lower case and the same in every Python."""
+    if isinstance(error, UnicodeEncodeError) or "embedded null" in str(error):
+        return "not a path"
+    reason = error.strerror if isinstance(error, OSError) else None
+    return (reason or str(error)).lower()

@@ -91,10 +91,10 @@ def refuse(value: Any, kind: Any, path: str, error: Exception | None) -> None:
     try:
         plain = msgspec.to_builtins(value, builtin_types=NOT_TEXT)
     except (TypeError, ValueError, RecursionError) as fault:
-        reason = (
-            f"{path or 'the conversation'} holds a value that is not JSON: {in_one_line(fault)}"
-        )
-        raise UsageError(reason) from error
+        too_deep = isinstance(fault, RecursionError)
+        what = "nested too deeply" if too_deep else f"not JSON: {in_one_line(fault)}"
+        place = path or "the conversation"
+        raise UsageError(f"{place} holds a value that is {what}") from error
     try:
         require_struct(value, convert(plain, kind))
     except msgspec.ValidationError as fault:
