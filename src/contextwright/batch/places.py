@@ -10,7 +10,7 @@ import re
 import uuid
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
-from functools import cache
+from functools import lru_cache
 from typing import Any, BinaryIO, cast
 
 from msgspec import Struct
@@ -263,7 +263,7 @@ def located(name: str) -> tuple[Any, str]:
     return at_url(name)
 
 
-@cache
+@lru_cache(256)
 def at_url(name: str) -> tuple[Any, str]:
     """Return the file system of a URL, and the path within it.
 

@@ -11,6 +11,7 @@ from contextwright.store.contexts import loader
 from contextwright.store.contexts.loader import EVERYTHING, Needs
 from contextwright.store.engines.base import Connection
 from contextwright.store.rows import conversations
+from contextwright.store.rows import messages as reading
 from contextwright.windows.log import Log
 from samples.stores.long_talk import long_talk
 
@@ -58,3 +59,23 @@ def test_what_is_loaded_is_as_in_the_whole(
 def test_twice_as_much_is_needed_after_too_little() -> None:
     assert Needs(100, 50, 10).more() == Needs(200, 100, 20)
     assert Needs(1).more() == Needs(2, 64, 8)
+
+
+def test_any_number_of_replies_is_read_at_once(place: str) -> None:
+    """A database takes only so many values in a statement, and a chat may have more replies."""
+    replies = [
+        cw.user("Yes!", reply_to=cw.Reply(message_id=str(number), excerpt="Soup?"))
+        for number in range(70_000)
+    ]
+    with cw.Store(place, embedder=None) as store:
+        chat = store.conversation("lunch")
+        chat.add(cw.user("Soup?", meta={"message_id": 69_999}))
+        chat.hide(1)
+
+        def read(connection: Connection) -> list[cw.Message]:
+            head = conversations.require(connection, store.tenant, "lunch")
+            return reading.without_lost_quotes(connection, head.number, replies)
+
+        read_replies = store.engine.read(read)
+    assert read_replies[:-1] == replies[:-1]
+    assert read_replies[-1].reply_to == cw.Reply(message_id="69999")

@@ -39,6 +39,9 @@ OURS = "\x1f"
 PAGE = 128
 """Messages read at once, so that no transaction stays open while the caller works."""
 
+MAX_IDS = 1_000
+"""Ids of messages in one statement; SQLite takes 32,766 values."""
+
 BETWEEN = f"""
 SELECT m.seq, {AS_BYTES.format("m.body")}, m.digest, t.key, t.stored
 FROM messages m LEFT JOIN turns t ON t.conversation = m.conversation AND t.first = (
@@ -111,11 +114,14 @@ def without_lost_quotes(
     connection: Connection, number: int, messages: Sequence[Message]
 ) -> list[Message]:
     """Return messages without quotes of hidden, deleted or erased ones."""
-    asked = {id for message in messages if (id := quoted_id(message)) is not None}
+    asked = sorted({id for message in messages if (id := quoted_id(message)) is not None})
     if not asked:
         return list(messages)
-    sql = LOST.format(", ".join("?" * len(asked)))
-    lost = {origin for (origin,) in connection.rows(sql, number, *sorted(asked))}
+    lost: set[str] = set()
+    for start in range(0, len(asked), MAX_IDS):
+        some = asked[start : start + MAX_IDS]
+        sql = LOST.format(", ".join("?" * len(some)))
+        lost.update(origin for (origin,) in connection.rows(sql, number, *some))
     return [unquoted(one) if quoted_id(one) in lost else one for one in messages]
 
 
