@@ -53,6 +53,21 @@ def asked_once(chat: cw.Chat) -> None:
         chat.ask("Who are you?", model="gpt-5.6-sol", provider=script, key="k")
 
 
+def test_the_same_key_at_the_same_time_is_a_conflict_that_says_so(store: cw.Store) -> None:
+    chat, ran = store.conversation("c"), list[int]()
+
+    def ask_again() -> str:
+        ran.append(1)
+        script = Script([cw.assistant("Me too.")])
+        return chat.ask("Go!", model="gpt-5.6-sol", provider=script, key="k").text
+
+    script = Script([cw.assistant([cw.ToolCall("ask_again", {}, "c1")]), cw.assistant("Done.")])
+    with pytest.raises(Conflict, match="another call asks with the key 'k'"):
+        chat.ask("Go!", model="gpt-5.6-sol", provider=script, key="k", tools=[ask_again])
+    assert chat.ask("Go!", model="gpt-5.6-sol", provider=script, key="k").text == "Me too."
+    assert ran == [1]
+
+
 def test_after_a_refusal_the_same_key_goes_on_with_another_provider(store: cw.Store) -> None:
     chat = store.conversation("c")
     busy = ReplyError("overloaded", "Busy", 529)
@@ -222,6 +237,28 @@ def test_the_key_is_nowhere(
     shown = [*map(repr, events), str(caught.value), repr(caught.value), caplog.text]
     shown += [*map(repr, chat.read()), *capfd.readouterr()]
     assert not any(KEY in text for text in shown)
+
+
+def test_a_question_that_was_cancelled_while_it_was_stored_is_asked_again(
+    empty_store: Path, tmp_path: Path
+) -> None:
+    place = tmp_path / "store.db"
+    place.write_bytes(empty_store.read_bytes())
+
+    async def run() -> set[str]:
+        answers: set[str] = set()
+        async with cw.AsyncStore(place, sync="fast", embedder=None) as store:
+            for number in range(200):
+                chat = store.conversation(f"c{number}")
+                asking: Any = {"model": "gpt-5.6-sol", "key": "k", "provider": "echo"}
+                task = asyncio.create_task(chat.ask("And?", **asking))
+                await asyncio.sleep(number % 20 / 10_000)
+                task.cancel()
+                await asyncio.wait([task])
+                answers.add((await chat.ask("And?", **asking)).text)
+        return answers
+
+    assert asyncio.run(run()) == {"And?"}
 
 
 def test_async_chats_ask_too(empty_store: Path, tmp_path: Path) -> None:

@@ -114,7 +114,7 @@ class Asking:
             return
         found = await self.transcript.find(key)
         if not found:
-            self.seqs += await self.transcript.add([message], key)
+            self.seqs += await self.add([message], key)
             return
         stored = found[0][1]
         same = msgspec.structs.replace(message, sent_at=stored.sent_at, meta=stored.meta)
@@ -122,6 +122,15 @@ class Asking:
             hint = "a key names one question; use a new one"
             raise Conflict(f"the key {shown(key)} was used for another question", hint=hint)
         self.seqs += [seq for seq, _ in found]
+
+    async def add(self, messages: Sequence[Message], key: str) -> list[int]:
+        """Store a turn, which nobody else may have stored meanwhile, also if cancelled."""
+        try:
+            return await kept(self.transcript.add(messages, key))
+        except Conflict as error:
+            hint = "ask again when that call has ended, or use a new key"
+            reason = f"another call asks with the key {shown(self.question.key)} at the same time"
+            raise Conflict(reason, hint=hint) from error
 
     async def resume(self) -> FinishReason | None:
         """Continue the steps of an earlier attempt; return its end if it had one.
@@ -173,7 +182,7 @@ class Asking:
 
     async def add_step(self, record: StepRecord, messages: Sequence[Message]) -> tuple[int, ...]:
         """Store the model's message."""
-        seqs = await kept(self.transcript.add(messages, self.step_key(record.step)))
+        seqs = await self.add(messages, self.step_key(record.step))
         self.number = record.step
         self.steps.append(record)
         self.message = messages[0]
@@ -185,7 +194,7 @@ class Asking:
         message, changes = self.transcript.storable(message)
         if changes:
             message = beside(message, {"changes": msgspec.to_builtins(changes)})
-        self.seqs += await kept(self.transcript.add([message], self.results_key()))
+        self.seqs += await self.add([message], self.results_key())
 
     # --- what is sent ------------------------------------------------------------------------
 
