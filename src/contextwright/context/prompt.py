@@ -43,6 +43,8 @@ AROUND_BYTES = 160
 PLAIN_TURNS = ("messages", "input")
 """Fields of turns whose lone text may be a string or a block."""
 PLAIN_BLOCKS = ("text", "input_text")
+OUTPUTS = ("function_call_output", "custom_tool_call_output")
+"""Items of Responses that have an output in the place of a content."""
 STORED = "previous_response_id"
 """The answer that a request continues, with all messages before it."""
 TEXT: frozenset[type] = frozenset((str,))
@@ -214,12 +216,13 @@ def in_turns(payload: dict[str, Any]) -> dict[str, Any]:
 
 
 def with_plain_text(turn: Any) -> Any:
-    """Return a turn with its content as a string, if that is all it is."""
+    """Return a turn with its content, or its output, as a string, if that is all it is."""
     if not is_object(turn):
         return turn
     if turn.get("type") == "message":  # of an item, and the default
         turn = {name: value for name, value in turn.items() if name != "type"}
-    blocks = turn.get("content")
+    field = "output" if turn.get("type") in OUTPUTS else "content"
+    blocks = turn.get(field)
     if is_list(blocks) and any(map(is_result, blocks)):
         whole = [with_plain_text(block) if is_result(block) else block for block in blocks]
         return {**turn, "content": whole}
@@ -228,7 +231,7 @@ def with_plain_text(turn: Any) -> Any:
     block = blocks[0]
     if block.get("type") not in PLAIN_BLOCKS or block.keys() - {"type", "text", *CACHE_MARKS}:
         return turn
-    return {**turn, "content": block.get("text")}
+    return {**turn, field: block.get("text")}
 
 
 def is_result(block: Any) -> bool:

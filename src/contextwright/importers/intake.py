@@ -132,7 +132,7 @@ class Intake(Struct, frozen=True, kw_only=True):
             return one
         if outcome.conversations:
             raise UsageError(
-                "one name for several conversations", hint="leave --as out, or split the file"
+                "one name for several conversations", hint="name none, or split the file"
             )
         return msgspec.structs.replace(one, id=require_name(self.id, "conversation's id"))
 

@@ -37,3 +37,15 @@ def test_words_and_calls_of_one_answer_stand_in_any_order() -> None:
     words, calls = cw.Text("Wait."), [cw.ToolCall("f", {"n": n}, str(n)) for n in (1, 2)]
     assert last_of(cw.assistant([words, *calls])) == last_of(cw.assistant([*calls, words]))
     assert last_of(cw.assistant(calls)) != last_of(cw.assistant(calls[::-1]))
+
+
+def test_a_result_that_is_sent_twice_is_said_once() -> None:
+    """Gemini CLI does so when a session is resumed."""
+    one, other = cw.ToolResult("1", "42"), cw.ToolResult("2", "42")
+
+    def results(*parts: cw.ToolResult) -> str:
+        return last_of(cw.Message("tool", parts))
+
+    assert results(one, other, one, other) == results(one, other)
+    assert results(one, cw.ToolResult("1", "43")) != results(one)
+    assert len({results(one), results(one, other), results(cw.ToolResult("", "42"), one)}) == 2
