@@ -364,10 +364,10 @@ class Chat(Corrections):
         head = conversations.seen(connection, self.state.tenant, self.id)
         return head, conversations.length_of(connection, head, self.id)
 
-    def _open_calls(self, at: int) -> Work[Any]:
+    def _open_calls(self, at: int) -> Work[turns.KnownCalls | None]:
         """Return work that reads the open calls before the fork, so that no writer waits for it."""
 
-        def work(connection: Connection) -> Any:
+        def work(connection: Connection) -> turns.KnownCalls | None:
             head, length = self._head(connection)
             return turns.open_calls_at(connection, head, at) if at < length else None
 

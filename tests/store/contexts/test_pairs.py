@@ -22,6 +22,7 @@ from contextwright.store.contexts.loader import EVERYTHING, Needs
 from contextwright.store.engines.base import Connection
 from contextwright.store.records import ConversationInfo
 from contextwright.store.rows import conversations
+from contextwright.store.rows import turns as turns_of
 from contextwright.store.rows.importing import Importing
 from contextwright.store.store import Store
 from contextwright.windows.log import Log
@@ -287,6 +288,21 @@ def test_each_change_alone(
             whole = [each.message for each in one.read(hidden=True)]
             for newest in range(len(whole) + 1):
                 require_same_pairs(loaded(one, len(whole), Needs(0, newest)), Log(whole))
+        assert findings_of(store) == []
+
+
+def test_a_message_is_hidden_while_a_fork_looks_for_open_calls(tmp_path: Path) -> None:
+    with Store(tmp_path / "chat.db") as store:
+        chat = store.conversation("a")
+        chat.add(NAMELESS)
+
+        def look(connection: Connection) -> turns_of.KnownCalls:
+            head = conversations.require(connection, "", "a")
+            return turns_of.open_calls_at(connection, head, 3)
+
+        known = store.engine.read(look)
+        chat.hide(1)
+        store.engine.write_alone(lambda it: turns_of.fork(it, "", "a", "b", 3, known))
         assert findings_of(store) == []
 
 

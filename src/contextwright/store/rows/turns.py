@@ -25,6 +25,7 @@ from contextwright.store.rows.validation import decode_message
 
 __all__ = [
     "EncodedTurn",
+    "KnownCalls",
     "Mark",
     "add",
     "append",
@@ -33,6 +34,7 @@ __all__ = [
     "fork",
     "mark",
     "new_name",
+    "open_calls_at",
     "remove",
     "rename",
     "with_key",
@@ -58,6 +60,14 @@ class EncodedTurn(Struct, frozen=True):
     bodies: Sequence[bytes]
     """The JSON of each message."""
     key: str | None = None
+
+
+class KnownCalls(Struct, frozen=True):
+    """The calls that were open when a message was the last."""
+
+    calls: Sequence[pairing.OpenCall]
+    marked: int
+    """How many times messages of the conversation had been hidden, edited or erased."""
 
 
 def new_name() -> str:
@@ -251,11 +261,12 @@ def fork(
     id: str,
     new_id: str,
     at: int | None,
-    known_calls: Sequence[pairing.OpenCall] | None,
+    known_calls: KnownCalls | None,
 ) -> conversations.Head:
     """Create a conversation that begins with the messages of another, up to one of them.
 
-    `known_calls` are its open calls, if they have been found already.
+    `known_calls` are its open calls, if they have been found already. They are found again if
+    messages were hidden, edited or erased since.
 
     Raises:
         Conflict: the new id is in use.
@@ -289,8 +300,10 @@ def fork(
         )
         connection.run(copy_calls, number, head.number)
     else:
-        waiting = open_calls_at(connection, head, at) if known_calls is None else known_calls
-        pairing.open_call_rows(connection, number, waiting)
+        _, marked = conversations.state_of(connection, head.number) or (0, 0)
+        if known_calls is None or known_calls.marked != marked:
+            known_calls = open_calls_at(connection, head, at)
+        pairing.open_call_rows(connection, number, known_calls.calls)
     return conversations.Head(number, ((number, at + 1), *head.line))
 
 
@@ -309,15 +322,15 @@ LATER = "SELECT 1 FROM {} WHERE conversation = ? AND joins <= ? AND seq > ? LIMI
 LATER_ANSWER, LATER_JOIN = LATER.format("answers"), LATER.format("messages")
 
 
-def open_calls_at(
-    connection: Connection, head: conversations.Head, at: int
-) -> list[pairing.OpenCall]:
+def open_calls_at(connection: Connection, head: conversations.Head, at: int) -> KnownCalls:
     """Return the calls that were open when a message was the last.
 
     Reads all messages before it, unless no call there was answered later or is still open.
     """
+    _, marked = conversations.state_of(connection, head.number) or (0, 0)
     number, line = head.number, [number for number, _ in head.line]
     waits = connection.rows(WAITING, number, at) or connection.rows(LATER_ANSWER, number, at, at)
     if not waits and not any(connection.rows(LATER_JOIN, one, at, at) for one in line):
-        return []
-    return pairing.pairing_of(pairing.tools_in(connection, head, at)).open_calls
+        return KnownCalls((), marked)
+    found = pairing.pairing_of(pairing.tools_in(connection, head, at))
+    return KnownCalls(found.open_calls, marked)
