@@ -41,10 +41,10 @@ def conversations(ctx: Any, incomplete: str) -> list[str]:
     from contextwright.errors import ContextwrightError
     from contextwright.store.store import Store
 
-    location = location_of(ctx.params.get("store"))
-    if not is_kept(location):
-        return []  # only files are read, because a server may be slow
     try:
+        location = location_of(ctx.params.get("store"))
+        if not is_kept(location):
+            return []  # only files are read, because a server may be slow
         with Store(location, tenant=ctx.params.get("tenant") or "", embedder=None) as store:
             found = islice(store.list(), MAX_CONVERSATIONS)
             return [info.id for info in found if info.id.startswith(incomplete)]

@@ -8,7 +8,9 @@ from pathlib import Path
 
 from contextwright.errors import UsageError, shown
 
-__all__ = ["location_of", "make_own_folder", "own_folder"]
+__all__ = ["is_in_own_folder", "is_kept", "location_of", "make_own_folder", "own_folder"]
+
+NAME_IT = "name a store with --store, or set CONTEXTWRIGHT_STORE"
 
 
 def location_of(store: str | None) -> str:
@@ -27,15 +29,29 @@ def is_kept(path: str) -> bool:
 
 
 def own_folder() -> Path:
-    """Return our folder in the user's data folder; it need not exist."""
-    home = Path.home()
-    if sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        base = home / "Library" / "Application Support"
-    else:
-        base = Path(os.environ.get("XDG_DATA_HOME") or home / ".local" / "share")
-    return base / "contextwright"
+    """Return our folder in the user's data folder; it need not exist.
+
+    Raises:
+        UsageError: the user has no home, as in many containers and services.
+    """
+    try:
+        if sys.platform == "win32":
+            base = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
+        elif sys.platform == "darwin":
+            base = Path.home() / "Library" / "Application Support"
+        else:
+            base = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    except RuntimeError:
+        raise UsageError("this user has no home folder for a store", hint=NAME_IT) from None
+    return Path(base, "contextwright")
+
+
+def is_in_own_folder(location: str) -> bool:
+    """Whether a store is, or would be, in our folder."""
+    try:
+        return os.path.dirname(location) == str(own_folder())
+    except UsageError:
+        return False
 
 
 def make_own_folder() -> Path:
@@ -49,6 +65,5 @@ def make_own_folder() -> Path:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        hint = "name a store with --store, or set CONTEXTWRIGHT_STORE"
-        raise UsageError(f"cannot make {shown(str(folder))}: {reason}", hint=hint) from None
+        raise UsageError(f"cannot make {shown(str(folder))}: {reason}", hint=NAME_IT) from None
     return folder

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from itertools import islice
 
-from contextwright.cli.locations import is_kept, location_of, make_own_folder, own_folder
+from contextwright.cli.locations import is_in_own_folder, is_kept, location_of, make_own_folder
 from contextwright.cli.options import StoreOptions
 from contextwright.errors import NotFound, UsageError, shown
 from contextwright.recall.vectors.choose import EmbedderChoice
@@ -37,7 +37,7 @@ def opened(where: StoreOptions, *, sync: Sync = "full") -> Store:
     A store that does not exist is created.
     """
     address = location_of(where.store)
-    if os.path.dirname(address) == str(own_folder()):
+    if is_in_own_folder(address):
         make_own_folder()
     return Store(address, sync=sync, tenant=where.tenant)
 

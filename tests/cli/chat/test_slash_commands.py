@@ -9,6 +9,7 @@ import pytest
 
 import contextwright as cw
 from contextwright import models
+from contextwright.cli.chat import commands
 from contextwright.cli.chat.command import questions, respond
 from contextwright.cli.chat.session import PAGE, Session
 from contextwright.cli.requests.snapshots import RequestTask
@@ -83,3 +84,13 @@ def test_all_that_a_talk_prints(
             assert [one.seq for one in session.newest_first()] == [*range(length, 0, -1)]
     lasting = re.sub(r"\d{4}-\d\d-\d\d|\d+\.\d s", "TIME", "\n".join(told))
     compare("chat-commands", lasting)
+
+
+def test_a_budget_of_thousands_of_digits_is_refused(tmp_path: Path) -> None:
+    task = RequestTask(recipe=recipe_files.find("default"), model=models.find("echo"))
+    with (
+        cw.Store(tmp_path / "chat.db", embedder=None) as store,
+        Session(store.conversation("lunch"), task) as session,
+        pytest.raises(cw.UsageError, match="is not a number of tokens"),
+    ):
+        commands.run(session, "/budget " + "9" * 5_000)

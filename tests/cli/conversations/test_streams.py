@@ -127,6 +127,21 @@ def test_where_the_store_is(cw: Run, tmp_path: Path, monkeypatch: pytest.MonkeyP
         assert own.parent.stat().st_mode & 0o777 == 0o700
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems always have a home")
+def test_a_user_without_a_home(cw: Run, place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a container or a service whose user is not in the list of users."""
+    for name in ("CONTEXTWRIGHT_STORE", "XDG_DATA_HOME", "HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("os.getuid", lambda: 54321)
+    assert cw("add", "lunch", "Soup?", "--store", place).out == "1\n"
+    done = cw("list")
+    assert done.code == 2
+    assert done.err == (
+        "cw: this user has no home folder for a store "
+        "(name a store with --store, or set CONTEXTWRIGHT_STORE)\n"
+    )
+
+
 WRONG = [
     (("dump", "nobody"), 1, "cw: there is no conversation 'nobody'\n"),
     (("dump", ""), 2, "cw: the conversation's id '' is too short (1 to 256 bytes)\n"),

@@ -16,6 +16,9 @@ from contextwright.text.json import encode_json
 
 __all__ = ["COMMANDS", "run"]
 
+MAX_DIGITS = 15
+"""Maximum length of a budget; Python refuses to read thousands of digits."""
+
 Action: TypeAlias = Callable[[Session, str], None]
 
 
@@ -81,7 +84,8 @@ def budget(session: Session, argument: str) -> None:
     """Show or change the token budget of a request."""
     if argument:
         number = argument.replace(",", "").replace("_", "")
-        if argument != "none" and (not number.isdecimal() or not int(number)):
+        is_number = number.isdecimal() and len(number) <= MAX_DIGITS and int(number) > 0
+        if argument != "none" and not is_number:
             raise UsageError(f"{shown(argument)} is not a number of tokens", hint="/budget 8000")
         session.use_budget(None if argument == "none" else int(number))
     tokens = session.task.recipe.tokens(session.task.model, session.task.budget)
