@@ -37,8 +37,8 @@ find a quiet moment of a busy machine sooner than a few long ones."""
 SLOWEST = 10.0
 """A contender that would take more seconds than this for ten times the size is not asked to."""
 HEAVY = (
-    "asyncio concurrent.futures email http importlib.metadata importlib.resources logging "
-    "multiprocessing pathlib regex rich splintr ssl subprocess tempfile tomllib typer "
+    "asyncio click concurrent.futures email http importlib.metadata importlib.resources logging "
+    "multiprocessing pathlib regex rich splintr ssl subprocess tempfile tomllib "
     "unicodedata urllib.parse urllib.request xml"
 ).split()
 """Modules that an import of the core must not load."""

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from click import Context
-from typer.main import get_command
 
 import contextwright
 from contextwright.cli import commands
@@ -320,10 +319,9 @@ def command_page() -> str:
         " standard output, everything else to standard error. Exit code 1 means that a problem was"
         " found, 2 that the call is wrong.",
     ]
-    group: Any = get_command(app)
     for title, names in commands.GROUPS.items():
         parts.append(f"## {title}")
-        parts += [command_entry(name, group.get_command(None, name)) for name in names]
+        parts += [command_entry(name, app.get_command(None, name)) for name in names]
     return "\n\n".join(parts) + "\n"
 
 

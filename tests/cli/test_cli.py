@@ -219,7 +219,25 @@ WRONG_CALLS = {
     "no such command": (["frobnicate"], "cw: No such command 'frobnicate' (see cw --help)"),
     "no such option": (
         ["check", "x", "--frm", "y"],
-        "cw: No such option: --frm (Possible options: --format, --from) (see cw check --help)",
+        "cw: No such option '--frm'. (Did you mean one of: '--format', '--from'?) "
+        "(see cw check --help)",
+    ),
+    "option without its value": (
+        ["build", "x", "--model"],
+        "cw: Option '--model' requires an argument (see cw build --help)",
+    ),
+    "no number": (
+        ["build", "x", "--model", "gpt-4o", "--budget", "many"],
+        "cw: Invalid value for '--budget' / '-b': 'many' is not a whole number "
+        "(see cw build --help)",
+    ),
+    "number out of range": (
+        ["recall", "x", "--min-score", "2"],
+        "cw: Invalid value for '--min-score': '2' is out of range: 0 to 1 (see cw recall --help)",
+    ),
+    "endless number": (
+        ["recall", "x", "--min-score", "nan"],
+        "cw: Invalid value for '--min-score': 'nan' is not a finite number (see cw recall --help)",
     ),
     "missing argument": (["check"], "cw: Missing argument 'FILE' (see cw check --help)"),
     "missing option": (
@@ -250,7 +268,7 @@ WRONG_CALLS = {
     ),
     "a store without --store": (
         ["list", "postgresql://me:secret@host/chats"],
-        "cw: Got unexpected extra argument(s) (postgresql://…@host/chats) (see cw list --help)",
+        "cw: Got unexpected extra argument (postgresql://…@host/chats) (see cw list --help)",
     ),
     "a store that is no format": (
         ["convert", "x", "--to", "Postgres:me:" + "secret" * 20 + "@host/chats"],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import os
 import re
@@ -29,9 +28,9 @@ def command(name: str) -> commands.Command:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_help_in_the_table_is_the_first_line_of_the_command(name: str) -> None:
-    doc = inspect.getdoc(load(command(name)))
-    assert doc is not None
-    assert doc.splitlines()[0] == command(name).help
+    help = load(name, command(name)).help
+    assert help is not None
+    assert help.splitlines()[0] == command(name).help
     assert len(command(name).help) <= 60
 
 
@@ -44,15 +43,13 @@ def test_every_command_has_an_example(cw: Run, name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(set(NAMES) - PRINTS_JSON))
 def test_every_command_that_prints_can_print_json(name: str) -> None:
-    parameters = inspect.signature(load(command(name))).parameters
-    assert "as_json" in parameters
+    assert "as_json" in [each.name for each in load(name, command(name)).params]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_from_always_means_a_format(name: str) -> None:
-    for parameter in inspect.signature(load(command(name))).parameters.values():
-        (info,) = parameter.annotation.__metadata__
-        if "--from" in (info.param_decls or ()) or info.default == "--from":
+    for parameter in load(name, command(name)).params:
+        if "--from" in parameter.opts:
             assert parameter.name in ("source", "format")
 
 
@@ -82,7 +79,7 @@ def test_simple_streams_do_without_the_parser(tmp_path: Path) -> None:
 import sys
 from contextwright.cli import main
 main(["append-stream", "--store", {str(tmp_path / "chat.db")!r}])
-print("typer" in sys.modules)
+print("click" in sys.modules)
 """
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, stdin=subprocess.DEVNULL
@@ -120,7 +117,7 @@ def test_an_option_that_does_not_exist_is_still_an_error(cw: Run) -> None:
 
 def completed(words: str, **environment: str) -> list[str]:
     """What a shell is offered."""
-    asked = {"_CW_COMPLETE": "complete_bash", "_TYPER_COMPLETE_ARGS": words}
+    asked = {"_CW_COMPLETE": "bash_complete"}
     count = {"COMP_WORDS": words, "COMP_CWORD": str(len(words.split(" ")) - 1)}
     done = subprocess.run(
         [sys.executable, "-m", "contextwright"],
@@ -129,7 +126,7 @@ def completed(words: str, **environment: str) -> list[str]:
         text=True,
     )
     assert done.stderr == ""
-    return done.stdout.split()
+    return [line.removeprefix("plain,") for line in done.stdout.split()]
 
 
 def test_completion(cw: Run, tmp_path: Path) -> None:
@@ -141,6 +138,43 @@ def test_completion(cw: Run, tmp_path: Path) -> None:
     assert "gpt-4o" in completed("cw count x --model gpt-4")
     assert completed("cw read l", CONTEXTWRIGHT_STORE=store) == ["lunch"]
     assert completed("cw read l", CONTEXTWRIGHT_STORE=str(tmp_path / "none.db")) == []
+
+
+@pytest.mark.parametrize(
+    ("shell", "script", "profile"),
+    [
+        ("bash", ".bash_completions/cw.sh", ".bashrc"),
+        ("zsh", ".zfunc/_cw", ".zshrc"),
+        ("fish", ".config/fish/completions/cw.fish", None),
+    ],
+)
+def test_completion_is_installed_once(
+    shell: str,
+    script: str,
+    profile: str | None,
+    cw: Run,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("SHELL", f"/usr/bin/{shell}")
+    if profile is not None:
+        (tmp_path / profile).write_text("alias ll='ls -l'\n")
+    for _ in range(2):
+        assert cw("--install-completion").code == 0
+    assert (tmp_path / script).read_text() in cw("--show-completion").out
+    assert "_CW_COMPLETE" in (tmp_path / script).read_text()
+    if profile is not None:
+        assert (tmp_path / profile).read_text().count("\n") == 2
+
+
+def test_a_shell_without_completion(cw: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SHELL", "/bin/dash")
+    code, out, err = cw("--install-completion")
+    assert (code, out) == (2, "")
+    assert only_line(err) == (
+        "cw: no completion for the shell 'dash' (set SHELL to one of bash, zsh, fish)"
+    )
 
 
 # Broken pipes

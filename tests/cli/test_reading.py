@@ -81,7 +81,7 @@ def test_a_shell_that_completes_makes_no_store(own_store: None, tmp_path: Path) 
         params = {"store": str(tmp_path / "chat.db")}
 
     (tmp_path / "chat.db").touch()
-    assert completion.conversations(Context, "l") == []
+    assert completion.conversations(Context, None, "l") == []
     assert (tmp_path / "chat.db").stat().st_size == 0
 
 

@@ -1,6 +1,5 @@
 """Whatever an argument or an option of a command is given: the call ends in words."""
 
-import inspect
 import io
 import json
 import re
@@ -8,8 +7,9 @@ import shutil
 import sys
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
-from typing import NamedTuple, get_args
+from typing import NamedTuple
 
+import click
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -53,16 +53,13 @@ def places() -> dict[str, list[Place]]:
     """All arguments and options with values, by command."""
     found: dict[str, list[Place]] = {}
     for name, command in ((name, one) for group in GROUPS.values() for name, one in group.items()):
-        for parameter in inspect.signature(load(command)).parameters.values():
-            kind, info = get_args(parameter.annotation)
-            if name in APART or kind is bool:
+        for parameter in load(name, command).params:
+            if name in APART or parameter.type is click.BOOL:
                 continue
-            is_option = type(info).__name__ == "OptionInfo"
-            needed = parameter.default is parameter.empty or parameter.name == "store"
-            usual = USUAL.get(info.metavar or "") or USUAL.get(parameter.name, "lunch")
-            place = Place(
-                name, parameter.name, info.default if is_option else None, usual if needed else None
-            )
+            option = parameter.opts[0] if isinstance(parameter, click.Option) else None
+            needed = parameter.required or parameter.name == "store"
+            usual = USUAL.get(parameter.metavar or "") or USUAL.get(parameter.name or "", "lunch")
+            place = Place(name, parameter.name or "", option, usual if needed else None)
             found.setdefault(name, []).append(place)
     return found
 

@@ -38,7 +38,6 @@ HEAVY = (
     "splintr",
     "Stemmer",
     "rich",
-    "typer",
     "click",
     "openai",
     "anthropic",

@@ -15,6 +15,9 @@ __all__ = ["main"]
 
 PROBLEM, WRONG_CALL, INTERRUPTED = 1, 2, 130
 
+COMPLETION = "_CW_COMPLETE"
+"""The environment variable in which the script of a shell asks for completion."""
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; without arguments, use those of the process."""
@@ -59,21 +62,26 @@ def run_command(arguments: Sequence[str]) -> int:
         code = run_plain(arguments)
         if code is not None:
             return code
-    import typer
+    import click
+    from click.shell_completion import shell_complete
 
     from contextwright.cli.app import app
     from contextwright.cli.output import complain, use_utf8
+    from contextwright.errors import SHOWN
 
     use_utf8()
+    if os.environ.get(COMPLETION):
+        return shell_complete(app, {}, "cw", COMPLETION, os.environ[COMPLETION])
     try:
-        return app(list(arguments) or ["--help"], prog_name="cw", standalone_mode=False) or 0
-    except typer.Abort:
-        return INTERRUPTED
-    except typer.TyperException as error:
+        with app.make_context("cw", list(arguments) or ["--help"]) as context:
+            return app.invoke(context)
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    except click.ClickException as error:
         context = getattr(error, "ctx", None)
         command = context.command_path if context else "cw"
-        lines = error.format_message().rstrip(".").replace("Value error, ", "")  # pydantic's word
-        message = " ".join(line.strip() for line in lines.split("\n"))
+        words = error.format_message().rstrip(".").split()
+        message = " ".join(f"{word[:SHOWN]}…" if len(word) > SHOWN else word for word in words)
         complain(f"{message} (see {command} --help)")
         return error.exit_code
 

@@ -2,80 +2,41 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-from typer._click.shell_completion import CompletionItem
-from typer.core import TyperCommand, TyperGroup
-from typer.main import get_command
+import click
+from click.shell_completion import CompletionItem
 
 from contextwright.cli import commands
+from contextwright.cli.parser import CONTEXT
 
 __all__ = ["app"]
 
-CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
-NEGATIVE = re.compile(r"-\d+")
-"""An id like those of Telegram's groups. No option consists of digits."""
 
-
-class LazyCommand(TyperCommand):
-    """A command that takes negative numbers as arguments."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the arguments of a call."""
-        return super().parse_args(ctx, self.with_negative_numbers(args))
-
-    def with_negative_numbers(self, args: list[str]) -> list[str]:
-        """Put arguments after `--` if one of them looks like an option but is a number."""
-        takes_value = {
-            name for option in self.params for name in option.opts if not is_flag(option)
-        }
-        options: list[str] = []
-        words: list[str] = []
-        rest = list(args)
-        while rest and rest[0] != "--":
-            argument = rest.pop(0)
-            if NEGATIVE.fullmatch(argument) or not argument.startswith("-") or argument == "-":
-                words.append(argument)
-            else:
-                options.append(argument)
-                if argument in takes_value and rest:
-                    options.append(rest.pop(0))
-        if not any(map(NEGATIVE.fullmatch, words)):
-            return args
-        return [*options, "--", *words, *rest[1:]]
-
-
-def is_flag(option: Any) -> bool:
-    """Whether a parameter is an option without a value."""
-    return bool(getattr(option, "is_flag", True))
-
-
-class LazyGroup(TyperGroup):
+class LazyGroup(click.Group):
     """The commands of the table, each imported on first use."""
 
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(**settings)
+    def __init__(self, *arguments: Any, **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
         names = (name for group in commands.GROUPS.values() for name in group)
         self.commands = dict.fromkeys(names)  # pyright: ignore[reportAttributeAccessIssue]
 
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+    def get_command(self, ctx: click.Context | None, cmd_name: str) -> click.Command | None:
         """Load a command."""
         command = commands.find(cmd_name)
         return None if command is None else loaded(cmd_name, command)
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands by task, without loading them."""
         width = max(map(len, self.commands))
         for title, group in commands.GROUPS.items():
             with formatter.section(title):
                 formatter.write_dl([(name.ljust(width), one.help) for name, one in group.items()])
 
-    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Complete the name of a command, without loading any."""
-        options = super(TyperGroup, self).shell_complete(ctx, incomplete)
+        options = super(click.Group, self).shell_complete(ctx, incomplete)
         found = [
             CompletionItem(name, help=one.help)
             for group in commands.GROUPS.values()
@@ -86,44 +47,60 @@ class LazyGroup(TyperGroup):
 
 
 @cache
-def loaded(name: str, command: commands.Command) -> Any:
+def loaded(name: str, command: commands.Command) -> click.Command:
     """Return a command that can be called any number of times."""
-    single = typer.Typer(
-        add_completion=False,
-        pretty_exceptions_enable=False,
-        rich_markup_mode=None,
-        context_settings=CONTEXT,
-    )
-    single.command(name, cls=LazyCommand)(commands.load(command))
-    return get_command(single)
+    return commands.load(name, command)
 
 
-app = typer.Typer(
-    cls=LazyGroup,
-    help="Decide what a language model sees: build, convert, check, count and store requests.",
-    epilog="Everywhere, - is standard input. Start with: cw demo",
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings=CONTEXT,
-)
-
-
-def print_version(wanted: bool) -> None:
+def print_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
     """Print the version and stop."""
     if wanted:
         from importlib.metadata import version
 
-        typer.echo(f"contextwright {version('contextwright')}")
-        raise typer.Exit
+        click.echo(f"contextwright {version('contextwright')}")
+        context.exit()
 
 
-@app.callback()
-def options(
-    version: Annotated[
-        bool,
-        typer.Option(
-            "--version", callback=print_version, is_eager=True, help="Print the version and exit."
-        ),
-    ] = False,
-) -> None:
+def print_completion(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    """Print the script that completes in the user's shell, and stop."""
+    if wanted:
+        from contextwright.cli.completion import own_shell, script_of
+
+        click.echo(script_of(app, own_shell()))
+        context.exit()
+
+
+def install_completion(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    """Install completion for the user's shell, and stop."""
+    if wanted:
+        from contextwright.cli.completion import install, own_shell
+
+        for line in install(app, own_shell()):
+            click.echo(line)
+        context.exit()
+
+
+def at_once(callback: Any) -> dict[str, Any]:
+    """Return the settings of an option that runs instead of a command."""
+    return {"is_flag": True, "is_eager": True, "expose_value": False, "callback": callback}
+
+
+@click.group(
+    cls=LazyGroup,
+    help="Decide what a language model sees: build, convert, check, count and store requests.",
+    epilog="Everywhere, - is standard input. Start with: cw demo",
+    context_settings=CONTEXT,
+)
+@click.option("--version", **at_once(print_version), help="Print the version and exit.")
+@click.option(
+    "--install-completion",
+    **at_once(install_completion),
+    help="Install completion for your shell: bash, zsh or fish.",
+)
+@click.option(
+    "--show-completion",
+    **at_once(print_completion),
+    help="Print the completion script for your shell.",
+)
+def app() -> None:
     """Options of `cw` itself."""

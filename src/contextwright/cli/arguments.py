@@ -28,7 +28,7 @@ def known_models(file: str | None) -> Models:
 
 def find_model(name: str, file: str | None) -> Model:
     """Return the facts about a model."""
-    if not name.isprintable():
+    if not name.strip() or not name.isprintable():
         raise UsageError(f"{shown(name)} is not a valid model name", hint="see cw models")
     return known_models(file).find(name)
 

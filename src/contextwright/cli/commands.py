@@ -5,19 +5,14 @@ A module is imported when its command runs, so that `cw --help` loads none of th
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
 from importlib import import_module
-from typing import Annotated, Any, NamedTuple, TypeAlias, get_args, get_type_hints
+from typing import NamedTuple
 
-import msgspec
-import typer
+import click
 
-from contextwright.cli.options import Argument, Option, OptionGroup
+from contextwright.cli.parser import command_of
 
-__all__ = ["GROUPS", "Command", "find", "spread"]
-
-Function: TypeAlias = Callable[..., int]
+__all__ = ["GROUPS", "Command", "find", "load"]
 
 
 class Command(NamedTuple):
@@ -137,64 +132,7 @@ def find(name: str) -> Command | None:
     return next((commands[name] for commands in GROUPS.values() if name in commands), None)
 
 
-def load(command: Command) -> Function:
-    """Import a command's module and return its function, prepared for the parser."""
+def load(name: str, command: Command) -> click.Command:
+    """Import a command's module and return the command."""
     module, _, function = command.place.partition(":")
-    return spread(getattr(import_module(f"contextwright.cli.{module}"), function))
-
-
-def spread(function: Function) -> Function:
-    """Return a function whose option groups are separate parameters, as the parser needs them."""
-    hints = get_type_hints(function, include_extras=True)
-    groups: dict[str, type[OptionGroup]] = {}
-    parameters: list[inspect.Parameter] = []
-    for name, parameter in inspect.signature(function).parameters.items():
-        hint = hints[name]
-        if isinstance(hint, type) and issubclass(hint, OptionGroup):
-            groups[name] = hint
-            parameters.extend(parameters_of(hint))
-        else:
-            parameters.append(as_parameter(name, hint, parameter.default))
-
-    def run(**values: Any) -> int:
-        given = {
-            name: group(**{field: values.pop(field) for field in group.__struct_fields__})
-            for name, group in groups.items()
-        }
-        return function(**values, **given)
-
-    run.__doc__, run.__name__ = function.__doc__, function.__name__
-    run.__signature__ = inspect.Signature(parameters)  # pyright: ignore[reportFunctionMemberAccess]
-    run.__annotations__ = {}
-    return run
-
-
-def parameters_of(group: type[OptionGroup]) -> list[inspect.Parameter]:
-    """Return the options of a group as parameters of a function."""
-    return [
-        as_parameter(
-            field.name, field.type, inspect.Parameter.empty if field.required else field.default
-        )
-        for field in msgspec.structs.fields(group)
-    ]
-
-
-def as_parameter(name: str, hint: Any, default: Any) -> inspect.Parameter:
-    """Return a parameter with the annotation that the parser reads."""
-    kind, info = get_args(hint)
-    annotation = Annotated[kind, for_parser(info)]
-    return inspect.Parameter(
-        name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default
-    )
-
-
-def for_parser(info: Argument | Option) -> Any:
-    """Return an argument or option in the parser's own type."""
-    common: dict[str, Any] = {
-        "metavar": info.metavar,
-        "help": info.help,
-        "autocompletion": info.complete,
-    }
-    if isinstance(info, Argument):
-        return typer.Argument(**common)
-    return typer.Option(*info.names, **common, min=info.min, max=info.max)
+    return command_of(name, getattr(import_module(f"contextwright.cli.{module}"), function))

@@ -1,38 +1,53 @@
-"""Shell completion of formats, models, recipes and stored conversations."""
+"""Shell completion: of formats, models, recipes and stored conversations, and its scripts."""
 
 from __future__ import annotations
 
+import os
 from itertools import islice
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-__all__ = ["conversations", "formats", "models", "recipes"]
+from contextwright.errors import UsageError, shown
+
+if TYPE_CHECKING:
+    from click import Command
+
+__all__ = [
+    "conversations",
+    "formats",
+    "install",
+    "models",
+    "own_shell",
+    "recipes",
+    "script_of",
+]
 
 MAX_CONVERSATIONS = 1_000
 """Maximum number of stored conversations read for one completion."""
 
 
-def formats(incomplete: str) -> list[str]:
+def formats(ctx: Any, param: Any, incomplete: str) -> list[str]:
     """Return the names of formats with this prefix."""
     from contextwright.formats import NAMES
 
     return [name for name in NAMES if name.startswith(incomplete)]
 
 
-def models(incomplete: str) -> list[str]:
+def models(ctx: Any, param: Any, incomplete: str) -> list[str]:
     """Return the names of known models with this prefix."""
     from contextwright.models import Models
 
     return [model.id for model in Models.shipped() if model.id.startswith(incomplete)]
 
 
-def recipes(incomplete: str) -> list[str]:
+def recipes(ctx: Any, param: Any, incomplete: str) -> list[str]:
     """Return the names of shipped recipes with this prefix."""
     from contextwright.context.recipe_files import SHIPPED
 
     return [name for name in SHIPPED if name.startswith(incomplete)]
 
 
-def conversations(ctx: Any, incomplete: str) -> list[str]:
+def conversations(ctx: Any, param: Any, incomplete: str) -> list[str]:
     """Return the ids of stored conversations with this prefix; none if the store cannot be read.
 
     A shell shows whatever is printed while it completes, so errors are not reported here.
@@ -50,3 +65,59 @@ def conversations(ctx: Any, incomplete: str) -> list[str]:
             return [info.id for info in found if info.id.startswith(incomplete)]
     except (ContextwrightError, OSError):
         return []
+
+
+# --- the scripts of shells -----------------------------------------------------------------------
+
+
+class Place(NamedTuple):
+    """Where a shell finds a script, from the home folder."""
+
+    script: str
+    profile: str | None = None
+    """The file that loads the script; None if the shell looks for it there."""
+    load: str = ""
+    """The lines of that file which do so."""
+
+
+PLACES = {
+    "bash": Place(".bash_completions/cw.sh", ".bashrc", "source ~/.bash_completions/cw.sh"),
+    "zsh": Place(".zfunc/_cw", ".zshrc", "fpath+=~/.zfunc; autoload -Uz compinit; compinit"),
+    "fish": Place(".config/fish/completions/cw.fish"),
+}
+
+
+def own_shell() -> str:
+    """Return the name of the user's shell.
+
+    Raises:
+        UsageError: it is none of those that can be completed.
+    """
+    name = Path(os.environ.get("SHELL", "")).name
+    if name not in PLACES:
+        hint = f"set SHELL to one of {', '.join(PLACES)}"
+        raise UsageError(f"no completion for the shell {shown(name)}", hint=hint)
+    return name
+
+
+def script_of(app: Command, shell: str) -> str:
+    """Return the script that completes calls of `cw` in a shell."""
+    from click.shell_completion import get_completion_class
+
+    kind = get_completion_class(shell)
+    assert kind is not None
+    return kind(app, {}, "cw", "_CW_COMPLETE").source()
+
+
+def install(app: Command, shell: str) -> list[str]:
+    """Write the script to where a shell finds it; return lines that say what was done."""
+    place, home = PLACES[shell], Path.home()
+    script = home / place.script
+    script.parent.mkdir(parents=True, exist_ok=True)
+    script.write_text(script_of(app, shell), encoding="utf-8")
+    if place.profile is not None:
+        profile = home / place.profile
+        before = profile.read_text(encoding="utf-8") if profile.exists() else ""
+        if place.load not in before:
+            profile.write_text(f"{before.rstrip()}\n{place.load}\n".lstrip(), encoding="utf-8")
+    return [f"{shell} completion installed in {script}", "it works in new shells"]

@@ -173,7 +173,7 @@ def test_streams_start_without_the_parser() -> None:
     script = (
         "import sys; from contextwright.cli import main\n"
         "main(['dump', 'nobody', '--store', sys.argv[1]])\n"
-        "print([name for name in ('typer', 'pydantic', 'rich', 'asyncio', 'psycopg')"
+        "print([name for name in ('click', 'pydantic', 'rich', 'asyncio', 'psycopg')"
         " if name in sys.modules])"
     )
     done = subprocess.run(

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 import contextwright as cw
 from contextwright.cli.app import app
