@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from llama_index.core.base.llms.types import (
@@ -101,6 +102,48 @@ def test_calls_beside_the_blocks_are_calls() -> None:
     calls = [{"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}]
     message = ChatMessage(role="assistant", content="", additional_kwargs={"tool_calls": calls})
     assert [call.id for call in message_of(message).calls] == ["c1"]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        {"function": {"name": "look", "arguments": {"at": 1}}},  # as of Ollama
+        {"id": "c1", "name": "look", "input": {"at": 1}, "type": "tool_use"},  # as of Anthropic
+        {"id": "c1", "function": {"name": "look", "arguments": '{"at":1}'}},
+    ],
+)
+def test_calls_beside_the_blocks_are_read_in_every_shape(call: dict[str, Any]) -> None:
+    message = ChatMessage(role="assistant", content="", additional_kwargs={"tool_calls": [call]})
+    (read,) = message_of(message).calls
+    assert (read.name, read.arguments, read.id) == ("look", {"at": 1}, call.get("id"))
+
+
+def test_pictures_of_tools_count(store: cw.Store) -> None:
+    memory = StoreMemory.from_defaults("lunch", store, model=MODEL, token_limit=4_000)
+    for number in range(5):
+        call = ToolCallBlock(tool_call_id=f"c{number}", tool_name="look", tool_kwargs={})
+        picture = ImageBlock(image=b"\x89PNG\r\n\x1a\n", image_mimetype="image/png")
+        named = {"tool_call_id": f"c{number}"}
+        memory.put_messages(
+            [
+                ChatMessage("Look!"),
+                ChatMessage(role="assistant", blocks=[call]),
+                ChatMessage(role="tool", blocks=[picture], additional_kwargs=named),
+            ]
+        )
+    assert len(memory.get_all()) == 15
+    assert len(memory.get()) < 15
+    (result,) = message_of(memory.get_all()[2]).results
+    assert isinstance(result.content, tuple)
+
+
+@pytest.mark.parametrize("value", [object(), float("nan")])
+def test_a_value_that_is_not_json_is_refused(store: cw.Store, value: object) -> None:
+    memory = StoreMemory.from_defaults("lunch", store)
+    message = ChatMessage(role="assistant", content="x", additional_kwargs={"a": value})
+    with pytest.raises(cw.UsageError, match="is not JSON"):
+        memory.put_messages([ChatMessage("Hi"), message])
+    assert memory.get_all() == []
 
 
 def test_what_others_add_is_seen(store: cw.Store) -> None:

@@ -20,6 +20,7 @@ from contextwright.models import Model
 from contextwright.store.records import Turn
 from contextwright.store.store import Store
 from contextwright.store.turns import replace_all
+from contextwright.text.json import json_text, require_json
 
 try:
     from llama_index.core.base.llms.types import (
@@ -136,11 +137,21 @@ class StoreMemory(BaseMemory):
 
 
 def turn_of(messages: list[ChatMessage]) -> list[Message]:
-    """Return messages of LlamaIndex as ours, with the originals."""
-    return [
-        with_original(message_of(message), NAME, message.model_dump(mode="json"))
-        for message in messages
-    ]
+    """Return messages of LlamaIndex as ours, with the originals.
+
+    Raises:
+        UsageError: a message has a value that JSON cannot hold.
+    """
+    return [with_original(message_of(message), NAME, plain(message)) for message in messages]
+
+
+def plain(message: ChatMessage) -> dict[str, Any]:
+    """Return a message as JSON from which LlamaIndex makes the same message again."""
+    for holder in (message, *message.blocks):
+        for value in holder.model_dump().values():
+            if isinstance(value, dict):  # whatever people or a provider put beside the content
+                require_json(cast("Any", value))
+    return message.model_dump(mode="json")
 
 
 def restored(message: Message) -> list[ChatMessage]:
@@ -179,12 +190,22 @@ def message_of(message: ChatMessage) -> Message:
     role = ROLES.get(message.role.value, "user")
     extra = message.additional_kwargs
     if role == "tool":
-        result = ToolResult(extra.get("tool_call_id"), message.content or "", extra.get("name"))
-        return Message("tool", (result,))
+        content = result_of(message.blocks)
+        return Message("tool", (ToolResult(extra.get("tool_call_id"), content, extra.get("name")),))
     parts = [part_of(block) for block in message.blocks]
     if not any(isinstance(part, ToolCall) for part in parts):
         parts += legacy_calls(extra.get("tool_calls"))
     return Message(role, tuple(parts))
+
+
+def result_of(blocks: Sequence[Any]) -> str | tuple[Text | Media, ...]:
+    """Return the blocks of a tool's message as the content of a result."""
+    parts = [
+        part if isinstance(part, Text | Media) else Text(block.model_dump_json())
+        for block, part in ((block, part_of(block)) for block in blocks)
+    ]
+    texts = [part.text for part in parts if isinstance(part, Text)]
+    return "\n".join(texts) if len(texts) == len(parts) else tuple(parts)
 
 
 def part_of(block: Any) -> Part:
@@ -207,12 +228,19 @@ def part_of(block: Any) -> Part:
 
 
 def legacy_calls(calls: Any) -> Sequence[ToolCall]:
-    """Return the calls that older versions keep beside the blocks, in OpenAI's shape."""
+    """Return the calls that some integrations keep beside the blocks.
+
+    They are in the shape of OpenAI or Ollama, whose arguments are an object, or of Anthropic.
+    """
     found: list[ToolCall] = []
-    for call in calls or ():
+    for call in cast("Sequence[Any]", calls) if isinstance(calls, list | tuple) else ():
         dump = getattr(call, "model_dump", None)
-        fields = cast("dict[str, Any]", dump() if callable(dump) else call)
-        function: dict[str, Any] = fields.get("function") or {}
-        arguments = function.get("arguments") or "{}"
-        found.append(ToolCall.from_json(function.get("name") or "", arguments, id=fields.get("id")))
+        given: Any = dump() if callable(dump) else call
+        if not isinstance(given, dict):
+            continue
+        fields = cast("dict[str, Any]", given)
+        held: dict[str, Any] = fields.get("function") or fields
+        name, arguments = held.get("name") or "", held.get("arguments", held.get("input"))
+        text = arguments if isinstance(arguments, str) else json_text(arguments or {})
+        found.append(ToolCall.from_json(name, text or "{}", id=fields.get("id")))
     return found
