@@ -362,3 +362,48 @@ UNREADABLE = {
 def test_what_cannot_be_read_is_refused(name: str) -> None:
     with pytest.raises(ParseError):
         cw.parse(UNREADABLE[name], "gemini")
+
+
+@pytest.mark.parametrize(
+    ("calls", "responses", "found", "said"),
+    [
+        (["a f"], ["a f"], [], []),
+        (["a f"], ["a g"], ["G-orphan"], ["repair.tool_name messages[2].parts[0]"]),
+        (["a f", "b g"], ["b g", "a f"], [], []),
+        (
+            ["a f", "b g"],
+            ["a g", "b f"],
+            ["G-orphan"] * 2,
+            ["repair.tool_name messages[2].parts[0]", "repair.tool_name messages[2].parts[1]"],
+        ),
+        ([" f"], [" f"], [], []),
+        ([" f"], [" g"], ["G-orphan"], ["repair.tool_name messages[2].parts[0]"]),
+        (["a f"], [" f"], ["G-orphan"], ["repair.id messages[2].parts[0]"]),
+    ],
+)
+def test_a_response_under_another_name_than_its_call(
+    calls: list[str], responses: list[str], found: list[str], said: list[str]
+) -> None:
+    """Gemini 3 refuses it; the id, or else the order, tells whose it is."""
+
+    def parts(kind: str, field: str, functions: list[str]) -> list[dict[str, Any]]:
+        split = [one.split(" ") for one in functions]
+        return [
+            {kind: {"name": name, field: {}, **({"id": id} if id else {})}} for id, name in split
+        ]
+
+    body = {
+        "contents": [
+            {"role": "user", "parts": [{"text": "Hi"}]},
+            {"role": "model", "parts": parts("functionCall", "args", calls)},
+            {"role": "user", "parts": parts("functionResponse", "response", responses)},
+        ],
+        "tools": [{"functionDeclarations": [{"name": "f"}, {"name": "g"}]}],
+    }
+    model = "gemini-2.5-flash"
+    assert [one.code for one in cw.check(body, "gemini", model=model)] == found
+    made = cw.convert(body, "gemini", "gemini", model=model)
+    changes = [f"{one.code} {one.path}" for one in made.changes]
+    assert changes == said
+    if said:
+        assert cw.check(made.payload, "gemini", model=model) == []

@@ -34,8 +34,9 @@ from contextwright.formats.target import Spelling, Target, Traits
 from contextwright.formats.tools import respelled_choice
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation
+from contextwright.messages.exchanges import match_results
 from contextwright.messages.message import Message, Role
-from contextwright.messages.parts import Media, Opaque, Part, Text, Thinking, ToolResult
+from contextwright.messages.parts import Media, Opaque, Part, Text, Thinking, ToolCall, ToolResult
 from contextwright.models import Model
 from contextwright.text.json import convert
 from contextwright.wire.gemini import types as wire
@@ -121,7 +122,7 @@ def parse(data: Any, strict: bool = False) -> Conversation:
     for path, content in reader.objects(body, "contents"):
         messages.append(message_of(content, path, reader))
     if not body.get("cachedContent"):  # their calls may be in it
-        messages = without_unknown_ids(messages, reader)
+        messages = as_called(without_unknown_ids(messages, reader), reader)
     tools = tools_of(body, reader)
     model = reader.optional_text(body, "model")
     said = ("contents", "systemInstruction", "tools")
@@ -156,6 +157,49 @@ def without_unknown_ids(messages: list[Message], reader: Reader) -> list[Message
             parts.append(part)
         kept.append(message.with_parts(parts) if message.results else message)
     return kept
+
+
+def as_called(messages: list[Message], reader: Reader) -> list[Message]:
+    """Return the messages with each response under the name and id of its call.
+
+    Gemini 3 refuses others; the names are sent, but tell nobody else anything.
+    """
+    if fits_calls(messages):
+        return messages
+    mended: list[list[Part]] = [list(message.parts) for message in messages]
+    for answer in match_results(messages).answers:
+        call, result = answer.call, answer.result
+        if result is None or answer.result_at is None:
+            continue
+        position, place = answer.result_at
+        path = f"messages[{position}].parts[{place}]"
+        if result.name is not None and result.name != call.name:
+            reason = f"{shown(result.name)} answers a call of {shown(call.name)}"
+            reader.repair("repair.tool_name", path, reason)
+        if result.call_id != call.id:
+            reader.repair("repair.id", path, "gets the id of its call")
+        mended[position][place] = msgspec.structs.replace(result, name=call.name, call_id=call.id)
+    return [one.with_parts(parts) for one, parts in zip(messages, mended, strict=True)]
+
+
+def fits_calls(messages: list[Message]) -> bool:
+    """Whether each response has the name and id of a call before it, as nearly all have."""
+    by_id: dict[str, str] = {}
+    without_id: set[str | None] = set()
+    for message in messages:
+        for part in message.parts:
+            if type(part) is ToolCall:
+                if part.id is None:
+                    without_id.add(part.name)
+                else:
+                    by_id[part.id] = part.name
+            elif type(part) is ToolResult:
+                if part.call_id is None:
+                    if part.name not in without_id:
+                        return False
+                elif by_id.get(part.call_id, part.name) != part.name:
+                    return False
+    return True
 
 
 CONFIGURED = frozenset(

@@ -141,7 +141,10 @@ def are_answers(responses: list[Object], calls: list[Object]) -> bool:
     ids = {call.get("id") for call in calls}
     if len(ids) < len(calls) or ids != {response.get("id") for response in responses}:
         return False
-    return all(ids) or calls[0]["name"] == responses[0]["name"]
+    if len(calls) == 1:
+        return calls[0]["name"] == responses[0]["name"]
+    names = {call.get("id"): call["name"] for call in calls}
+    return all(ids) and all(names[one["id"]] == one["name"] for one in responses)
 
 
 def is_signed(contents: list[Object]) -> bool:

@@ -6,6 +6,7 @@ Each function is one family of rules; the codes are those of `docs/rules.md`.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -228,16 +229,21 @@ def answers(turn: Turn, calls: list[Placed], level: Level) -> Iterator[Problem]:
 def partners(responses: list[Placed], calls: list[Placed]) -> Iterator[Problem]:
     """Compare the ids of responses with those of their calls; without ids, the names."""
     ids = [text_of(call, "functionCall", "id") for call in calls]
-    names = {text_of(call, "functionCall", "name") for call in calls}
+    called = [text_of(call, "functionCall", "name") for call in calls]
+    names, by_id, times = set(called), dict(zip(ids, called, strict=True)), Counter(ids)
     answered: set[str] = set()
     for response in responses:
         path = f"{response.path}.functionResponse"
         id = text_of(response, "functionResponse", "id")
-        if id and id not in ids:
+        name = text_of(response, "functionResponse", "name")
+        if id and id not in by_id:
             yield Problem("G-orphan", f"{path}.id", f"no call {shown(id)} in the turn before")
-        elif id in answered and ids.count(id) == 1 and not goes_on(response):
+        elif id in answered and times[id] == 1 and not goes_on(response):
             yield Problem("G-orphan", f"{path}.id", f"call {shown(id)} has a response already")
-        elif not id and text_of(response, "functionResponse", "name") not in names:
+        elif id and name and times[id] == 1 and by_id[id] not in ("", name):
+            reason = f"call {shown(id)} is of {shown(by_id[id])}"
+            yield Problem("G-orphan", f"{path}.name", reason, "warning")
+        elif not id and name not in names:
             reason = "no call of that name in the turn before"
             yield Problem("G-orphan", f"{path}.name", reason, "warning")
         elif not id and "" not in ids:
