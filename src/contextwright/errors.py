@@ -27,6 +27,7 @@ from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias, get_args
 
 from msgspec import Struct
+from msgspec.structs import force_setattr
 
 __all__ = [
     "BudgetError",
@@ -61,6 +62,10 @@ LOGIN = re.compile(
 """User and password in the address of a store, of a host or of a proxy."""
 
 
+LONG_NAME = re.compile(rf"[^\s.\[\]]{{{SHOWN + 1},}}")
+"""A word, or a field of a path, that is longer than an error may echo."""
+
+
 def without_login(text: str) -> str:
     """Return a text without the users and passwords of the addresses it names.
 
@@ -86,6 +91,17 @@ def words_of(error: BaseException) -> str:
         return str(error).strip()
     except Exception:
         return ""
+
+
+def shortened(text: str, longest: int = 1_000) -> str:
+    """Return a path or a reason with at most 80 characters of each name in it.
+
+    A path names fields of the user's data, which may be megabytes long.
+    """
+    if len(text) <= SHOWN:
+        return text
+    text = LONG_NAME.sub(lambda name: name[0][: SHOWN - 1] + "…", text)
+    return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 def in_one_line(error: BaseException) -> str:
@@ -189,6 +205,10 @@ class Problem(Struct, frozen=True):
     path: str
     message: str
     level: Level = "error"
+
+    def __post_init__(self) -> None:
+        if len(self.path) > SHOWN:
+            force_setattr(self, "path", shortened(self.path))
 
     def __str__(self) -> str:
         return f"{f'{self.level} {self.code} {self.path}'.rstrip()}: {self.message}"

@@ -252,11 +252,6 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "And becomes Or",
     ): "a turn has a name of ours, which is never shown",
     (
-        "wire/gemini/survey.py",
-        'return all(ids) or calls[0]["name"] == responses[0]["name"]',
-        "Or becomes And",
-    ): "the survey finds fewer requests in order, which the rules then find in order",
-    (
         "store/rows/recorded/bodies.py",
         "MAX_DEPTH = 64",
         "64 becomes 65",

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from msgspec import Struct
+from msgspec.structs import force_setattr
+
+from contextwright.errors import SHOWN, shortened
 
 __all__ = ["Change"]
 
@@ -18,6 +21,12 @@ class Change(Struct, frozen=True):
     path: str
     """Path into the input: `messages[3].parts[1]`, or the path in foreign data."""
     reason: str
+
+    def __post_init__(self) -> None:
+        if len(self.path) > SHOWN:
+            force_setattr(self, "path", shortened(self.path))
+        if len(self.reason) > SHOWN:
+            force_setattr(self, "reason", shortened(self.reason))
 
     def __str__(self) -> str:
         return f"{f'{self.code} {self.path}'.rstrip()}: {self.reason}"

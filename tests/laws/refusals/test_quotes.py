@@ -1,12 +1,13 @@
 """What errors, changes and problems quote."""
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 import contextwright as cw
 from contextwright import formats
 from contextwright.errors import SHOWN, shown
+from strategies.bodies import MODELS, fixed_bodies
 
 
 class Broken:
@@ -100,11 +101,35 @@ BODIES: dict[str, dict[str, Any]] = {
 def test_changes_and_problems_quote_little(source: str, target: str) -> None:
     body = BODIES[source]
     rendered = cw.convert(body, source, target)
-    said = [problem.message for problem in cw.check(body, source)]
-    said += [change.reason for change in rendered.changes]
+    said = [str(problem) for problem in cw.check(body, source)]
+    said += [str(change) for change in rendered.changes]
     assert len(said) > 3
     assert max(map(len, said)) < 500
     assert all("\n" not in words for words in said)
+
+
+@pytest.mark.parametrize("source", MODELS)
+def test_a_field_with_a_long_name_is_named_in_short(source: str) -> None:
+    """Wherever it stands."""
+    for body in fixed_bodies(source, 2):
+        for holder in objects_in(body):
+            holder[LONG] = LONG
+            said = [str(problem) for problem in cw.check(body, source)]
+            for target, (model, *_) in MODELS.items():
+                rendered = cw.convert(body, source, target, model=model)
+                said += [str(change) for change in rendered.changes]
+            del holder[LONG]
+            assert max(map(len, said)) < 500
+
+
+def objects_in(value: Any) -> list[dict[str, Any]]:
+    """All objects of a body, from the outside in."""
+    if isinstance(value, list):
+        return [found for inner in cast("list[Any]", value) for found in objects_in(inner)]
+    if not isinstance(value, dict):
+        return []
+    fields = cast("dict[str, Any]", value)
+    return [fields, *(found for inner in fields.values() for found in objects_in(inner))]
 
 
 def test_a_field_of_nothing_but_zero_is_named_as_lost() -> None:
