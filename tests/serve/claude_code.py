@@ -31,7 +31,9 @@ ENVIRONMENT = {"role": "system", "content": "# Environment\n - Platform: linux\n
 class ClaudeCode:
     """A session of the program: it asks, keeps what is answered, and asks on."""
 
-    def __init__(self, address: str, session: str = "5e551011", key: str = KEY) -> None:
+    def __init__(
+        self, address: str, session: str = "5e551011", key: str = KEY, agent: str = ""
+    ) -> None:
         self.client = anthropic.Anthropic(
             base_url=address,
             api_key=key,
@@ -39,6 +41,7 @@ class ClaudeCode:
             default_headers={
                 "x-api-key": key,
                 "x-claude-code-session-id": session,
+                **({"x-claude-code-agent-id": agent} if agent else {}),
                 "User-Agent": "claude-cli/2.1.325 (external, sdk-cli)",
             },
         )

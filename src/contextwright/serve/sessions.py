@@ -9,7 +9,7 @@ from contextwright.serve.calls import Call, value_of
 from contextwright.text.json import decode_object
 from contextwright.wire.values import is_object
 
-__all__ = ["client_of", "session_of"]
+__all__ = ["agent_of", "client_of", "session_of"]
 
 SESSION_HEADERS = (
     "x-claude-code-session-id",
@@ -18,6 +18,7 @@ SESSION_HEADERS = (
     "x-session-id",  # opencode
     "session_id",  # pi
 )
+AGENT_HEADER = "x-claude-code-agent-id"
 CLAUDE_CODE = "claude-cli"
 NAMES = {
     CLAUDE_CODE: "claude-code",
@@ -53,6 +54,11 @@ def session_of(call: Call) -> str:
     if named.startswith("{"):
         session = (decode_object(named) or {}).get("session_id")
     return plain(session) if isinstance(session, str) and session else ""
+
+
+def agent_of(call: Call) -> str:
+    """Return the agent of a session that a request is from; empty for the session itself."""
+    return call.headers.get(AGENT_HEADER, "").strip()
 
 
 def plain(session: str) -> str:

@@ -67,7 +67,7 @@ class RecordedRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):
     session: str = ""
     """The session that the client named; empty if it named none."""
     toolset: str = ""
-    """A digest of the names of its tools; empty if it has none."""
+    """A digest of the names of its tools, and of the agent they belong to; empty if it has none."""
     client: str = ""
     """The name and version of the client, as far as it sends them."""
     format: str

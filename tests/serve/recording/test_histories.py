@@ -8,7 +8,9 @@ import pytest
 
 import contextwright as cw
 from contextwright.formats.tools import at_home
+from contextwright.store.requests import RecordedFork
 from providers.standin import KEY, Request, said, serving
+from serve.claude_code import ClaudeCode
 from serve.gateways import TOKEN, Running, running
 from serve.upstreams import ENVIRONMENT, FORMATS, open_settings, settings_for
 
@@ -78,3 +80,29 @@ def output_of(gateway: Running, body: dict[str, Any], passes: bool) -> list[dict
         {"type": f"{item['type']}_output", "call_id": item["call_id"], "output": "2"}
         for item in calls
     ]
+
+
+def test_agents_of_a_session_are_conversations_of_their_own(tmp_path: Path) -> None:
+    """Side by side or one after the other: only one that begins anew has compacted its history."""
+    with cw.Store(tmp_path / "store.db", sync="fast") as store:
+        with serving(lambda request: said(f"Answer {request.number}.")) as server:
+            settings = open_settings("anthropic", server)
+            with running(settings, store=store) as gateway:
+                main = ClaudeCode(gateway.address)
+                main.ask("Start two agents.")
+                one, other = (ClaudeCode(gateway.address, agent=name) for name in ("a1", "a2"))
+                one.ask("Look here.")
+                other.ask("Look there.")
+                one.ask("And on?")
+                other.ask("And on?")
+                main.ask("Start another.")
+                ClaudeCode(gateway.address, agent="a3").ask("Look everywhere.")
+                one.messages = []
+                one.ask("A summary of it all.")
+        records = store.requests()[::-1]
+    name = "claude-code/5e551011"
+    assert [record.conversation for record in records] == [
+        *(name, f"{name}~2", f"{name}~3", f"{name}~2", f"{name}~3", name, f"{name}~7", f"{name}~8")
+    ]
+    forks = [record.fork for record in records]
+    assert forks == [*[None] * 7, RecordedFork(f"{name}~2", 0, "compaction")]

@@ -31,6 +31,7 @@ from contextwright.serve.continuations import (
     is_continuable,
 )
 from contextwright.serve.reading import Readings, read_fields
+from contextwright.serve.sessions import agent_of
 from contextwright.serve.translate import Crossing
 from contextwright.store.recording import EndedRequest, line_of
 from contextwright.store.requests import RecordedRequest, RequestBodies, RequestState
@@ -131,7 +132,7 @@ def ended_request(
         first_byte=outcome.first_byte and round(outcome.first_byte, 4),
         seconds=round(outcome.seconds, 4),
         messages=0 if said is None else len(said.messages),
-        toolset="" if said is None else toolset_of(said),
+        toolset="" if said is None else toolset_of(said, agent_of(call)),
         request_bytes=len(call.body),
         reply_bytes=len(transcript.reply or b""),
         usage=usage,
@@ -170,10 +171,16 @@ def remembered(
     return answer_digest(transcript.owner, id_of(reply))
 
 
-def toolset_of(said: Conversation) -> str:
-    """Return a digest of the names of the tools; empty if there are none."""
+def toolset_of(said: Conversation, agent: str) -> str:
+    """Return a digest of the names of the tools, and of whose they are; empty if there are none.
+
+    Agents that work side by side in a session often have the same tools.
+    """
     names = sorted(getattr(tool, "name", "") for tool in said.tools)
-    return blake2b("\n".join(names).encode(), digest_size=8).hexdigest() if names else ""
+    if not names:
+        return ""
+    owned = [*names, f"\n{agent}"] if agent else names
+    return blake2b("\n".join(owned).encode(), digest_size=8).hexdigest()
 
 
 def without_content(ended: EndedRequest) -> EndedRequest:
