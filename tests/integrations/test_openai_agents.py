@@ -173,6 +173,24 @@ def test_a_budget_needs_a_model() -> None:
     run(work)
 
 
+@pytest.mark.parametrize(
+    "item",
+    [
+        {"role": "user", "content": "x", "o": object()},
+        {"role": "user", "content": "x\0", "o": {1}},
+        {"type": "of tomorrow", "o": object()},
+    ],
+)
+def test_an_item_that_is_not_json_is_refused(item: Any) -> None:
+    async def work(store: cw.AsyncStore) -> None:
+        session = StoreSession("one", store)
+        with pytest.raises(cw.UsageError):
+            await session.add_items([{"role": "user", "content": "Hi"}, item])
+        assert await session.get_items() == []
+
+    run(work)
+
+
 def test_what_is_no_item_is_refused() -> None:
     async def work(store: cw.AsyncStore) -> None:
         items: Any = [{"role": "user", "content": "Hi"}, "x"]

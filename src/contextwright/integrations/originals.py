@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from contextwright.messages.message import Message
 from contextwright.store import replace_invalid
-from contextwright.text.json import encode_json
+from contextwright.text.json import encode_json, require_json
 
 __all__ = ["kept_original", "original_of", "with_original"]
 
@@ -22,9 +22,16 @@ def with_original(message: Message, framework: str, original: dict[str, Any]) ->
 
     Tools return bytes of all kinds. Characters that no store can hold become U+FFFD in the message;
     the framework's own is then kept as JSON text, which escapes them.
+
+    Raises:
+        UsageError: the framework's own message is not JSON.
     """
     (clean,), _ = replace_invalid([message])
-    kept = original if has_only_storable_text(original) else json.dumps(original)
+    if not has_only_storable_text(original):
+        require_json(original)
+        kept = json.dumps(original)
+    else:
+        kept = original
     return replace(clean, meta={**clean.meta, framework: kept})
 
 

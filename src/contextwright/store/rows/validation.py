@@ -255,6 +255,8 @@ def is_clean(message: Message) -> bool:
     """Whether the JSON of a message shows that all of its text can be stored."""
     try:
         return NUL not in encode_json(message)
+    except TypeError:
+        return True  # it holds what is not JSON: storing it says where
     except (ValueError, OverflowError):  # half a surrogate pair, a number that JSON does not have
         return False
 
