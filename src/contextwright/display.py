@@ -16,9 +16,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
-from contextwright.context.context import Context
-from contextwright.context.explain import Style as Look
-from contextwright.context.explain import explained
 from contextwright.formats.aya.check import NAME, UNKNOWN
 from contextwright.formats.aya.write import Turns
 from contextwright.formats.base import Options
@@ -32,6 +29,9 @@ from contextwright.text.terminal import safe
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from contextwright.context.context import Context
+    from contextwright.context.explain import Style as Look
 
 __all__ = ["human_time", "print_conversation", "print_explanation", "safe", "show"]
 
@@ -119,6 +119,8 @@ def print_explanation(context: Context, *, console: Console | None = None) -> No
     """Print what a request keeps and drops and why, in colour if the console has colours."""
     from rich.console import Console
     from rich.text import Text as Styled
+
+    from contextwright.context.explain import explained
 
     console = console or Console()
     for look, text in explained(context):

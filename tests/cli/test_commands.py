@@ -74,6 +74,41 @@ print([name for name in heavy if name in sys.modules], file=sys.stderr)
     assert done.stderr == "[]\n"
 
 
+BARE = ("contextwright.context.build", "contextwright.importers", "contextwright.systems", "rich")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "absent"),
+    [
+        (["list"], BARE),
+        (["read", "lunch"], BARE),
+        (["count", "Hi", "--model", "gpt-4o"], (*BARE[2:], "contextwright.formats.gryag.format")),
+        (["check", "-", "--format", "openai-chat"], (*BARE[2:], "contextwright.store")),
+    ],
+)
+def test_a_command_loads_only_what_it_needs(
+    arguments: list[str], absent: tuple[str, ...], cw: Run, tmp_path: Path
+) -> None:
+    """Where nothing keeps compiled files, what is loaded is most of the time of a call."""
+    store = str(tmp_path / "chat.db")
+    cw("add", "lunch", "Hi", "--store", store)
+    script = f"""
+import sys
+from contextwright.cli import main
+code = main({arguments!r})
+print([name for name in {("pydantic", "typer", *absent)!r} if name in sys.modules], file=sys.stderr)
+sys.exit(code)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, "CONTEXTWRIGHT_STORE": store},
+        input='{"model": "gpt-4o", "messages": [{"role": "user", "content": "Hi"}]}',
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (0, "[]")
+
+
 def test_simple_streams_do_without_the_parser(tmp_path: Path) -> None:
     script = f"""
 import sys

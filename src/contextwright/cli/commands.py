@@ -49,7 +49,7 @@ GROUPS: dict[str, dict[str, Command]] = {
         "check": Command("requests.check:check", "List what a provider would refuse in a request."),
         "fix": Command("requests.convert:fix", "Repair a request and list what was changed."),
         "count": Command("requests.check:count", "Count the tokens of a request or of plain text."),
-        "show": Command("conversations.chats:show", "Show a conversation as people read it."),
+        "show": Command("conversations.show:show", "Show a conversation as people read it."),
         "batch": Command("batch:batch", "Run an operation over a whole data set."),
     },
     "Conversations": {

@@ -42,5 +42,8 @@ def find(name: str) -> Format:
 
 @cache
 def loaded(name: str) -> Format:
-    """Import the format's module and return its `FORMAT`."""
-    return import_module(f"{__name__}.{name.replace('-', '_')}").FORMAT
+    """Import the format's module, or the one in its folder, and return its `FORMAT`."""
+    module = import_module(f"{__name__}.{name.replace('-', '_')}")
+    if hasattr(module, "__path__"):
+        module = import_module(f"{module.__name__}.format")
+    return module.FORMAT

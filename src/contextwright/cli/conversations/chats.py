@@ -1,4 +1,4 @@
-"""`cw add`, `cw list`, `cw read` and `cw show`: conversations."""
+"""`cw add`, `cw list` and `cw read`: stored conversations."""
 
 from __future__ import annotations
 
@@ -13,33 +13,26 @@ from contextwright.cli.arguments import read_text, read_time_option
 from contextwright.cli.options import (
     Argument,
     AsJson,
-    At,
     Conversation,
-    FileOrConversation,
     Option,
-    PayloadFormat,
     ReplaceInvalid,
     StoreOptions,
-    refuse,
 )
-from contextwright.cli.output import note, paint, say, say_json, table, takes_colour, written
-from contextwright.cli.requests.snapshots import Source, first_messages
+from contextwright.cli.output import note, say, say_json, table, written
 from contextwright.cli.stores import existing, existing_chat, opened
 from contextwright.errors import UsageError
-from contextwright.formats import api
 from contextwright.formats.file_formats import iso_time
-from contextwright.messages.conversation import Conversation as ConversationValue
 from contextwright.messages.message import Author, Message
 from contextwright.messages.parts import Text, ToolCall, ToolResult
 from contextwright.messages.times import read_time
 from contextwright.store.chat import Chat
-from contextwright.store.frames import conversation_of, with_time
+from contextwright.store.frames import with_time
 from contextwright.store.records import ConversationInfo, StoredMessage
 from contextwright.store.rows import validation
 from contextwright.text.json import json_text
 from contextwright.text.terminal import safe
 
-__all__ = ["add", "list_all", "read", "show"]
+__all__ = ["add", "list_all", "read"]
 
 MAX_TITLE_CHARS = 60
 EPOCH = datetime.fromtimestamp(0, UTC)
@@ -224,67 +217,3 @@ def texts_of(message: Message) -> Iterator[str]:
                 yield f"{part.name}({json_text(part.arguments)})"
             case _:
                 yield f"[{type(part).__name__.lower()}]"
-
-
-# --- show ----------------------------------------------------------------------------------------
-
-
-def show(
-    file: FileOrConversation,
-    where: StoreOptions,
-    format: PayloadFormat = None,
-    at: At = None,
-    ascii: Annotated[
-        bool, Option("--ascii", help="Mark lines with ASCII words, not with emoji.")
-    ] = False,
-    width: Annotated[
-        int | None,
-        Option("--width", min=1, metavar="N", help="Cut system text after N characters."),
-    ] = None,
-    color: Annotated[
-        bool | None,
-        Option("--color/--no-color", help="Use colours. Default: on a terminal."),
-    ] = None,
-    as_json: AsJson = False,
-) -> int:
-    """Show a conversation as people read it.
-
-    --json prints the conversation in this package's own format.
-
-    \b
-    cw show lunch
-    cw show lunch --at 12
-    cw show thread.json --format aya
-    cw convert chat.json --to aya | cw show - --ascii
-    """
-    if as_json:
-        colour = {"--color": color or None, "--no-color": color is False}
-        refuse({"--ascii": ascii, "--width": width, **colour}, "has no effect with --json")
-    source = Source(file, format, where)
-    if source.is_file:
-        conversation = first_messages(source.read(), at)
-    else:
-        with source.chat() as chat:
-            conversation = first_messages(conversation_of(chat, timed=not as_json), at)
-    if as_json:
-        say_json(api.render(conversation, "contextwright").payload)
-    else:
-        print_conversation(conversation, ascii=ascii, width=width, color=color)
-    for change in conversation.changes:
-        note(f"cw: {change}")
-    return 0
-
-
-def print_conversation(
-    conversation: ConversationValue, *, ascii: bool, width: int | None, color: bool | None
-) -> None:
-    """Print a conversation, in colour on a terminal or if `color` is True."""
-    if takes_colour() if color is None else color:
-        paint(
-            lambda console: display.print_conversation(
-                conversation, console=console, ascii=ascii, width=width
-            ),
-            colored=True,
-        )
-    else:
-        say(display.show(conversation, ascii=ascii, width=width))

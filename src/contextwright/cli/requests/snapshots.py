@@ -32,7 +32,6 @@ from contextwright.messages.parts import Opaque
 from contextwright.models import Model
 from contextwright.store.chat import Chat
 from contextwright.store.frames import frame_of, newest_question_time, question_time
-from contextwright.systems import port42
 
 __all__ = [
     "RequestTask",
@@ -148,6 +147,8 @@ class RequestTask(Struct, frozen=True, kw_only=True):
         if not isinstance(name, str):
             hint = f"--agent NAME; known: {', '.join(self.agents.agents) or 'none'}"
             raise UsageError("the conversation names no agent", hint=hint)
+        from contextwright.systems import port42
+
         recipe, changes = port42.recipe(self.agents, name)
         answer = self.recipe.answer
         if answer != recipe_files.find("port42").answer:

@@ -1,5 +1,1 @@
 """Anthropic Messages."""
-
-from contextwright.formats.anthropic.format import FORMAT
-
-__all__ = ["FORMAT"]

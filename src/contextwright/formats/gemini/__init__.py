@@ -1,5 +1,1 @@
 """Gemini generateContent."""
-
-from contextwright.formats.gemini.format import FORMAT
-
-__all__ = ["FORMAT"]
