@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import contextwright as cw
 from contextwright.store.care import copying
-from contextwright.store.care.doctor import look
+from contextwright.store.care.doctor import examine, look, mend
 from contextwright.store.contexts import loader
 from contextwright.store.contexts.loader import EVERYTHING, Needs
 from contextwright.store.engines.base import Connection
@@ -303,6 +303,21 @@ def test_a_message_is_hidden_while_a_fork_looks_for_open_calls(tmp_path: Path) -
         known = store.engine.read(look)
         chat.hide(1)
         store.engine.write_alone(lambda it: turns_of.fork(it, "", "a", "b", 3, known))
+        assert findings_of(store) == []
+
+
+@pytest.mark.parametrize("seq", [1, 3])
+def test_a_damaged_message_is_left_out(seq: int, tmp_path: Path) -> None:
+    """In a copy, and after a repair; also by forks."""
+    spoil = f"UPDATE messages SET body = '[]' WHERE conversation = 1 AND seq = {seq}"
+    with Store(tmp_path / "chat.db") as store, Store(tmp_path / "copy.db") as copy:
+        chat = store.conversation("a")
+        chat.add([*NAMELESS, call("read")])
+        chat.fork("b", 4).fork("c").add([result("3"), call("look")])
+        store.engine.write_alone(lambda connection: connection.run(spoil))
+        copying.copy(store.engine, copy.engine)
+        assert findings_of(copy) == []
+        mend(store.engine, examine(store.engine))
         assert findings_of(store) == []
 
 

@@ -32,9 +32,10 @@ from contextwright.store.care.entries import (
 )
 from contextwright.store.engines.base import Connection, Engine, Row, Work
 from contextwright.store.recall import episodes
+from contextwright.store.rows import conversations, summaries
 from contextwright.store.rows import memories as notes
-from contextwright.store.rows import summaries
 from contextwright.store.rows.damage import STAND_IN, damage_of, read_message
+from contextwright.store.rows.pairing import pair_again
 from contextwright.store.rows.recorded import places
 
 __all__ = ["CopyResult", "copy"]
@@ -114,10 +115,14 @@ def copy(
         if progress is not None:
             progress(moved, total)
     done.messages = sum(entry.own for entry in brought) - done.known
-    whole = blake2b(digest_size=16)
+    whole, ill = blake2b(digest_size=16), set[tuple[str, str | None]]()
     for entry in brought:
         whole.update(require_same(source, target, entry))
-        done.damaged += damaged_in(target, entry)
+        damaged = damaged_in(target, entry)
+        if damaged or (entry.tenant, entry.parent) in ill:
+            ill.add((entry.tenant, entry.id))
+            target.write_alone(pairing(entry))
+        done.damaged += damaged
         moved += entry.own
         if progress is not None:
             progress(min(moved, total), total)
@@ -126,6 +131,17 @@ def copy(
     done.requests = requests.copy(source, target, tenant)
     done.digest = whole.hexdigest()
     return done
+
+
+def pairing(entry: Entry) -> Work[None]:
+    """Return work that pairs the calls and results of a copy again, without damaged ones."""
+
+    def work(connection: Connection) -> None:
+        head = conversations.require(connection, entry.tenant, entry.id)
+        last = conversations.locked_length(connection, head)
+        pair_again(connection, head, last or 0)
+
+    return work
 
 
 def bringing(source: Engine, entry: Entry, seen: Entry | None) -> Work[Entry | None]:
