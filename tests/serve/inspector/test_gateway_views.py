@@ -59,6 +59,22 @@ def test_a_session_is_a_waterfall_with_running_totals(inspector: Inspector) -> N
     expect(page.locator(".tree .here")).to_be_visible()
 
 
+def test_forks_of_a_session_can_be_told_apart(inspector: Inspector) -> None:
+    """Their long names differ in the end."""
+    names = [f"claude-code/66c8c8c1-5701-4be1-8c78-84ef212e5d1b{end}" for end in ("", "~4", "~12")]
+    for name in names:
+        recorded(inspector.client.store, json.dumps(PAYLOAD).encode(), name)
+    page = inspector.open("requests")
+    for name in names[1:]:
+        link = page.locator(f'a[title="{name}"]')
+        expect(link).to_have_text(name)
+        fork, cell = link.locator("span").last.bounding_box(), page.locator("td", has=link)
+        box = cell.bounding_box()
+        assert fork
+        assert box
+        assert fork["x"] + fork["width"] <= box["x"] + box["width"]
+
+
 @pytest.mark.parametrize(
     ("kind", "words"),
     [

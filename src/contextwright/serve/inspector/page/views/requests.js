@@ -63,11 +63,17 @@ function waterfall(rows) {
   return places;
 }
 
+// Forks of a session differ in the end of their names, which stays where the name is cut.
+function Name({ id }) {
+  const [, start, fork] = /^(.*?)(~\d+)?$/s.exec(id);
+  return html`<a class="named" title=${id} href=${address("requests", undefined, { conversation: id })}><span class="clip">${start}</span>${fork && html`<span>${fork}</span>`}</a>`;
+}
+
 function Row({ row, place }) {
   const part = (some) => `${(100 * some) / place.whole}%`;
   return html`<tr>
     <td class="number"><a class="go" href=${address("r", String(row.number))}>${row.number}</a></td>
-    <td>${row.conversation ? html`<a href=${address("requests", undefined, { conversation: row.conversation })}>${row.conversation}</a>` : html`<span class="muted">–</span>`}</td>
+    <td>${row.conversation ? html`<${Name} id=${row.conversation} />` : html`<span class="muted">–</span>`}</td>
     <td>${row.model}${row.mode === "translated" && html` <span class="muted">→ ${row.sent_model}</span>`}</td>
     <td class=${row.state === "answered" || row.state === undefined ? "muted" : "warm"}>${row.state ?? "open"}${row.error && ` · ${row.error}`}${row.prefix?.first_difference && html` <span class="warm">· prefix broke</span>`}</td>
     <${Cells} of=${[count(row.usage?.input), share(row.usage?.cached ?? 0, row.usage?.input), count(row.usage?.output), money(row.price), money(place.paid)]} />
