@@ -254,3 +254,43 @@ def test_events_are_told_by_need_and_never_twice(store: cw.Store) -> None:
     assert told("How are the tomatoes?", window=recipe.window)
     assert not told("What shall we cook for the guests tonight?", window=recipe.window)
     assert not told("How are the tomatoes?", window=cw.windows.KeepAll())
+
+
+# --- names in another script ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "question"),
+    [
+        ("Олександр", "When does Oleksandr leave?"),
+        ("Oleksandr", "Коли їде Олександр?"),
+        ("Oleksandr", "Що казали Олександрові?"),
+        ("Юлія", "What did Yulia promise?"),
+        ("Dmitry", "Что обещал Дмитрий?"),
+        ("محمد", "What did Mohammed promise?"),
+        ("Muhammad", "ماذا قال محمد؟"),
+        ("राहुल", "What did Rahul say?"),
+        ("राहुल", "राहुल ने क्या कहा?"),
+    ],
+)
+def test_a_question_names_a_speaker_in_another_script(name: str, question: str) -> None:
+    assert question_of(question, {name, "Bob"}).speakers == {name}
+
+
+@pytest.mark.parametrize("question", ["Who is Julia?", "when is the talk", "Хто такий Толік?"])
+def test_other_names_are_not_those_of_a_speaker(question: str) -> None:
+    assert question_of(question, {"Юлія", "Тимур", "Talkot"}).speakers == frozenset()
+
+
+def test_messages_about_a_name_in_another_script_are_found(store: cw.Store) -> None:
+    chat = store.conversation("trip")
+    chat.add([cw.user(f"Filler {n}", author=BOB, sent_at=at(n)) for n in range(40)])
+    chat.add(cw.user("Олександр приїде о восьмій", author=BOB, sent_at=at(50)))
+    chat.add([cw.user(f"Filler {n}", author=BOB, sent_at=at(100 + n)) for n in range(40)])
+    chat.add(cw.user("Yulia brings the tent", author=BOB, sent_at=at(200)))
+    assert [hit.seq for hit in chat.search("Oleksandr")] == [41]
+    assert [hit.seq for hit in chat.search("Юлія")] == [82]
+    assert next(iter(chat.recall("When does Oleksandr arrive?", limit=1))).seq == 41
+    assert next(iter(chat.recall("Що візьме Юлія?", limit=1))).seq == 82
+    store.remember("Oleksandr eats no nuts", at=at(9))
+    assert "no nuts" in chat.recall("Що не їсть Олександр?").text

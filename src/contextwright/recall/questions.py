@@ -12,14 +12,18 @@ from msgspec.structs import replace
 from contextwright.recall.dates.periods import Period, periods
 from contextwright.text.persons import means_one, means_speaker
 from contextwright.text.terms import (
+    VOWELLED,
     Languages,
     common_words,
     compound_parts,
     keywords,
     languages_of,
     plain,
+    spelled,
     terms_of,
 )
+from contextwright.text.words.identifiers import parts_of
+from contextwright.text.words.sounds import is_said_as_name, sounds_alike, sounds_of
 
 __all__ = ["Question", "asked_among", "asked_by", "question_of"]
 
@@ -44,7 +48,7 @@ GENITIVE = frozenset(("dutch", "german", "swedish"))
 """Languages that add an s to a name, without an apostrophe."""
 LONG_PART = 4
 """Minimum letters of a part of a handle that names somebody; shorter ones are often words."""
-WORD = re.compile(r"\w+")
+WORD = re.compile(f"(?:\\w|[{VOWELLED}])+")
 LETTERS = re.compile(r"[^\W\d_]+")
 QUESTION_MARK = re.compile("[?？؟\u037e]")
 UNSPACED = "[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7af]"
@@ -91,7 +95,9 @@ def question_of(text: str, speakers: Iterable[str] = (), now: datetime | None = 
     # A word in capitals throughout is an abbreviation, not a person.
     capital = {word for word in words if word[:1].isupper() and not word.isupper()}
     telling_names = (word for word in capital if plain(word) not in little)
-    written = frozenset(term for word in telling_names for term in terms_of(word, languages))
+    written = frozenset(
+        term for word in telling_names for term in terms_of(word.lower(), languages)
+    )
     question = Question(
         text,
         tuple(terms),
@@ -102,7 +108,8 @@ def question_of(text: str, speakers: Iterable[str] = (), now: datetime | None = 
         frozenset(),
         means_speaker(set(map(plain, words)), text),
         periods(text, now),
-        is_remark=len(terms) > KEYWORDS and QUESTION_MARK.search(text) is None,
+        is_remark=len(terms) - len(parts_of(text)) > KEYWORDS
+        and QUESTION_MARK.search(text) is None,
     )
     return asked_among(question, speakers)
 
@@ -116,7 +123,9 @@ def asked_among(question: Question, speakers: Iterable[str]) -> Question:
     little = common_words(languages)
     named = {name for name in people if is_named(name, words, known, little)}
     names = {plain(word) for name in named for word in words_of_name(name)}
-    capital = [word for word in words if word[:1].isupper() and plain(word) not in names | little]
+    capital = [
+        word for word in words if is_said_as_name(word) and plain(word) not in names | little
+    ]
     forms = {base: plain(word) for word in capital for base in bases(word, languages)}
     for name in people:
         found = [forms[base] for base in bases(name, languages, is_name=True) if base in forms]
@@ -158,9 +167,12 @@ def bases(text: str, languages: Languages, *, is_name: bool = False) -> set[str]
 
     That is its stem and its first letters, because Олег and Ольга have the same stem. Of German
     only the genitive counts, because it writes all nouns as names: Fischer has the stem of Fische.
+    In another script it is how a name sounds.
     """
     result: set[str] = set()
     for word in words_of_name(text):
+        simple = spelled(word)
+        result |= sounds_of(simple) if is_name else sounds_alike(simple, is_name=True)
         language = languages.of(word.lower())
         if len(word) > 2 and language in INFLECTING:
             result |= {f"{plain(word)[:3]}:{term}" for term in terms_of(word, languages)}

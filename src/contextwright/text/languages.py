@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Set
 
-__all__ = ["COMMON_PHRASES", "FUNCTION_WORDS", "cyrillic_language", "latin_language"]
+__all__ = ["COMMON_PHRASES", "FUNCTION_WORDS", "LATIN", "cyrillic_language", "latin_language"]
 
 FUNCTION_WORDS = {
     language: frozenset(words.split())
@@ -112,6 +112,7 @@ COMMON_PHRASES = """
 LATIN = tuple(
     "english german spanish french italian portuguese dutch swedish polish turkish".split()
 )
+"""Languages in Latin letters."""
 ENGLISH = FUNCTION_WORDS["english"]
 AMBIGUOUS = frozenset(
     """come das del den der des die dig din du era haar had hans hat hem her here las los man men

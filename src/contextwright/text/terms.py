@@ -20,8 +20,11 @@ from contextwright.text.languages import (
     latin_language,
 )
 from contextwright.text.stems import ACCENT, COMPOUNDING, beginnings, ends, stemmer
+from contextwright.text.words.identifiers import parts_of, without_code
+from contextwright.text.words.sounds import is_said_as_name, sounds_alike, sounds_of
 
 __all__ = [
+    "VOWELLED",
     "Languages",
     "bare_terms",
     "common_words",
@@ -31,6 +34,7 @@ __all__ = [
     "keywords",
     "languages_of",
     "plain",
+    "spelled",
     "telling_terms",
     "terms_of",
 ]
@@ -43,6 +47,7 @@ UNSPACED = (
 )
 VOWELLED = "\u0900-\u0963\u0966-\u0dff"
 PLAIN_WORD = re.compile(r"\w+")
+CAPITALISED = re.compile(r"\b[A-Z][a-z]{2,}\b")
 WORD = re.compile(f"(?:[^\\W{UNSPACED}]|[{VOWELLED}])+")
 RUN = re.compile(f"[{UNSPACED}]+")
 SPECIAL = f"[{UNSPACED}{VOWELLED}]"
@@ -110,8 +115,8 @@ def languages_among(words: set[str], simple: str) -> Languages:
 def terms_of(text: str, languages: Languages | None = None) -> set[str]:
     """Return the terms of a text.
 
-    Words lose accents and, if long, the endings that inflection changes. Scripts without spaces
-    give pairs of characters.
+    Words lose accents and, if long, the endings that inflection changes. Identifiers give their
+    words too, and scripts without spaces pairs of characters.
 
     Args:
         languages: those of the text it is taken from.
@@ -119,14 +124,14 @@ def terms_of(text: str, languages: Languages | None = None) -> set[str]:
     simple = spelled(text)
     words = words_in(simple)
     known = languages_among(words, simple) if languages is None else languages
-    return stems_of(words, known).union(pairs_in(simple))
+    return stems_of(words | parts_in(text), known).union(pairs_in(simple))
 
 
 def findable_terms(text: str, languages: Languages | None = None) -> set[str]:
     """Return the terms that a text is found by: also those of its words alone, and of parts.
 
     A query of a few words may not show its language, and is then read as English; so every text
-    has those terms too. Compounds have what may be their parts.
+    has those terms too. Compounds have what may be their parts, and names how they sound.
 
     Args:
         languages: those of the text it is taken from.
@@ -134,9 +139,11 @@ def findable_terms(text: str, languages: Languages | None = None) -> set[str]:
     simple = spelled(text)
     words = words_in(simple)
     known = languages_among(words, simple) if languages is None else languages
-    terms = stems_of(words, known) | pairs_in(simple)
+    parts = parts_in(text)
+    terms = stems_of(words | parts, known) | pairs_in(simple)
     if known.latin != UNKNOWN:
-        terms |= stems_of(words, known._replace(latin=UNKNOWN))
+        terms |= stems_of(words | parts, known._replace(latin=UNKNOWN))
+    terms.update(*map(sounds_of, names_in(text, known)))
     if known.latin in COMPOUNDING:
         for word in words:
             language = known.of(word)
@@ -145,17 +152,22 @@ def findable_terms(text: str, languages: Languages | None = None) -> set[str]:
 
 
 def bare_terms(text: str) -> dict[str, set[str]]:
-    """Return, for the terms of a query, those that a text has which shows no language.
+    """Return, for the terms of a query, others that a text may have instead.
 
-    A message of two words may be such a text. Terms that are the same are left out.
+    They are those of a text that shows no language, as a message of two words may be, and those of
+    names in another script. Terms that are the same are left out.
     """
     simple = spelled(text)
     words = words_in(simple)
     known = languages_among(words, simple)
     bare: dict[str, set[str]] = {}
+    names = names_in(text, known)
+    for word in words - common_words(known):
+        if sounds := sounds_alike(word, is_name=word in names):
+            bare.setdefault(stemmer(known.of(word))(word), set()).update(sounds)
     if known.latin != UNKNOWN:
         unknown = known._replace(latin=UNKNOWN)
-        for word in words:
+        for word in words | parts_in(text):
             term, other = (stemmer(one.of(word))(word) for one in (known, unknown))
             if term != other:
                 bare.setdefault(term, set()).add(other)
@@ -187,7 +199,11 @@ def telling_terms(text: str) -> set[str]:
     simple = spelled(text)
     words = words_in(simple)
     known = languages_among(words, simple)
-    telling = {word for word in words if word not in FUNCTION_WORDS.get(known.of(word), ())}
+    telling = {
+        word
+        for word in words | parts_in(text)
+        if word not in FUNCTION_WORDS.get(known.of(word), ())
+    }
     return stems_of(telling, known) | (pairs_in(simple) - common_pairs())
 
 
@@ -233,6 +249,22 @@ def words_in(simple: str) -> set[str]:
     if simple.isascii() or not re.search(SPECIAL, simple):
         return set(PLAIN_WORD.findall(simple))
     return set(WORD.findall(simple))
+
+
+def parts_in(text: str) -> set[str]:
+    """Return the words inside the identifiers of a text, in small letters."""
+    return {spelled(part) for part in parts_of(text)}
+
+
+def names_in(text: str, languages: Languages) -> set[str]:
+    """Return the words of a text that may be names, in small letters: no function words."""
+    text = without_code(text)
+    if text.isascii():
+        names = {word.lower() for word in CAPITALISED.findall(text)}
+    else:
+        written = words_in(LEFT_OUT.sub("", unicodedata.normalize("NFKC", text)))
+        names = {spelled(word) for word in written if is_said_as_name(word)} - {""}
+    return names - common_words(languages)
 
 
 def pairs_in(simple: str) -> Set[str]:

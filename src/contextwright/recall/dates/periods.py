@@ -30,8 +30,18 @@ ANY_YEAR = 4
 YEAR_LENGTH = 365.25
 LEADING = ("the", "in", "last", "this")
 """Small words before a date that belong to it."""
-EDGES = ("since", "after", "before", "upto", "until")
+EDGES = {
+    "since": "since",
+    "since_or_ago": "since",
+    "after": "after",
+    "before": "before",
+    "before_or_ago": "before",
+    "upto": "before",
+    "until": "until",
+}
 """Words that turn a date into everything before or after it."""
+EDGES_BEHIND = {"onward": "since", "later": "after", "earlier": "before"}
+"""The same behind it."""
 
 
 class Period(Struct, frozen=True):
@@ -124,7 +134,8 @@ def edge_of(sentence: Sentence, said: DateMention) -> str:
     """Return the word that turns a date into everything before or after it, if there is one."""
     kind = sentence.kind(opening(sentence, said.first) - 1)
     several = said.days is not None and said.days[0] != said.days[1]  # з 3 по 9 червня
-    return kind if kind in EDGES and not several else ""
+    edge = EDGES.get(kind) or EDGES_BEHIND.get(sentence.kind(said.after), "")
+    return "" if several else edge
 
 
 def bounded(span: Period, edge: str) -> Period:
@@ -134,7 +145,7 @@ def bounded(span: Period, edge: str) -> Period:
             return replace(span, end=None)
         case "after":
             return replace(span, start=span.end, end=None)
-        case "before" | "upto":
+        case "before":
             return replace(span, start=None, end=span.start)
         case "until":
             return replace(span, start=None)

@@ -16,20 +16,37 @@ from contextwright.recall.dates.spans import (
     Span,
     unit_start,
 )
-from contextwright.recall.dates.words import JOINTS, Word, folded, next_date, row_of, words_of
+from contextwright.recall.dates.words import (
+    ENGLISH,
+    JOINTS,
+    Word,
+    folded,
+    languages_in,
+    next_date,
+    row_of,
+    words_of,
+)
 
 __all__ = ["Sentence", "read"]
 
-DAYS, YEARS = 0, 3
-"""The first and last unit, as the table of words numbers them; weeks and months are between."""
+DAYS, WEEKS, MONTHS, YEARS = 0, 1, 2, 3
+"""The units, as the table of words numbers them."""
 LATELY = 30
 """Days that count as recent."""
+SHORT = ("current", "previous", "older")
+"""Kinds of words that are a unit with "this", "last" or "before last"."""
 HOURS = ((5, 12), (12, 18), (17, 24), (20, 30))
 """The hours of morning, afternoon, evening and night."""
+NIGHT = 3
 FEW = ((1, 3), (2, 6))
 """The ranges of "a couple" and "a few"."""
-COMPANY = ("in", "of", "between", "from", "since", "before", "after", "until", "upto", "last")
+COMPANY = (
+    *("in", "of", "between", "from", "since", "before", "after", "until", "upto", "last"),
+    *("gone", "before_or_ago", "since_or_ago"),
+)
 """After one of these, a doubtful word is a time."""
+BEHIND = ("at", "gone", "earlier", "later", "onward")
+"""Before one of these, a word is a time."""
 VERB = 2
 """Certainty of the name of a month that is also a verb."""
 NUMERIC = ("day", "count", "year")
@@ -38,9 +55,10 @@ NUMERIC = ("day", "count", "year")
 class Sentence:
     """The words of a question, the day it is asked, and the dates found so far."""
 
-    def __init__(self, question: str, today: datetime | None) -> None:
-        self.text = folded(question)
-        self.words, self.starts = words_of(self.text)
+    def __init__(self, text: str, today: datetime | None, language: str = ENGLISH) -> None:
+        self.text = text
+        """The question, folded."""
+        self.words, self.starts = words_of(text, language)
         self.today = today
         self.found: list[DateMention] = []
 
@@ -60,6 +78,12 @@ class Sentence:
         listed = bool(self.found) and self.found[-1].after == place - 1
         return kind in COMPANY or (listed and kind in JOINTS)
 
+    def led(self, first: int, after: int) -> bool:
+        """Whether the words around a date make it one: "in", a word behind it, "month of"."""
+        before = self.words[first - 1] if first else Word("")
+        around = before.kind == "this" or self.kind(after) in BEHIND
+        return around or before.kind == "unit" or self.company(first)
+
     def closed(self, place: int) -> bool:
         """Whether no noun follows: "the 7th" may be a floor, "in 2000" a number of words."""
         return self.kind(place) != "other word" or not self.words[place].text.isalpha()
@@ -75,8 +99,15 @@ class Sentence:
 
 
 def read(question: str, today: datetime | None) -> Sentence:
-    """Find the dates in a question, from first to last."""
-    sentence = Sentence(question, today)
+    """Find the dates in a question, from first to last, in the language that it is written in."""
+    text = folded(question)
+    sentences = (read_in(language, text, today) for language in languages_in(question))
+    return next((one for one in sentences if one.found), Sentence(text, today))
+
+
+def read_in(language: str, text: str, today: datetime | None) -> Sentence:
+    """Find the dates in a folded question by the words of one language."""
+    sentence = Sentence(text, today, language)
     row, place = row_of(sentence.words), 0
     while match := next_date(row, place):
         reader, first, after = match
@@ -126,10 +157,11 @@ def named(sentence: Sentence, first: int, after: int) -> DateMention | None:
         return DateMention(year=year, month=month, days=(days[0], days[0]) if days else None)
     if words[title].doubtful and not trusted(sentence, first, after, title):
         return None
-    over = sentence.kind(first - 1) == "last"
+    over = sentence.kind(first - 1) == "last" or kinds[0] == "gone" or kinds[-1:] == ["gone"]
+    over = over and year is None
     days = (numbers[0], numbers[-1]) if numbers else None
-    led = over or sentence.company(first) or sentence.kind(first - 1) == "this"
-    certainty = SAID if year or days or led else VAGUE
+    is_sure = year or days or over or sentence.led(first, after)
+    certainty = SAID if is_sure else VAGUE
     if kinds[title] == "month":
         month = words[title].value + 1
         return DateMention(year=year, month=month, days=days, over=over, certainty=certainty)
@@ -148,7 +180,9 @@ def trusted(sentence: Sentence, first: int, after: int, title: int) -> bool:
         return sentence.company(first + title)
     if sentence.kind(first - 1) == "this":  # "this may be", but "this fall we"
         return not verb or sentence.closed(after)
-    if sentence.company(first) or {"of", "year", "years", "unit"} & set(kinds):
+    if sentence.company(first) or {"of", "year", "years", "unit", "gone"} & set(kinds):
+        return True
+    if sentence.kind(after) in BEHIND:
         return True
     # "5 June", "May 7th" and "5 May?" are days, "may 5 people" and "the 5th may be" are not.
     ended = not sentence.words[after : after + 1] or not sentence.words[after].text.isalnum()
@@ -157,12 +191,14 @@ def trusted(sentence: Sentence, first: int, after: int, title: int) -> bool:
 
 def year_of(sentence: Sentence, words: list[Word]) -> int | None:
     """Return the year among the words; None if there is none, 0 if it cannot be known."""
-    for word, following in zip(words, [*words[1:], Word("")], strict=True):
+    around = zip([Word(""), *words], words, [*words[1:], Word("")], strict=False)
+    for before, word, following in around:
         if word.kind == "year":
             return word.value
-        if word.kind in ("years", "last", "this"):
-            known = sentence.today and (word.kind == "years" or following.value == YEARS)
-            back = word.value if word.kind == "years" else int(word.kind == "last")
+        unit = before if word.kind == "gone" else following
+        if word.kind == "years" or (word.kind in ("last", "this", "gone") and unit.kind == "unit"):
+            known = sentence.today and (word.kind == "years" or unit.value == YEARS)
+            back = word.value if word.kind == "years" else int(word.kind != "this")
             return max(sentence.today.year - back, 0) if sentence.today and known else 0
     return None
 
@@ -174,9 +210,20 @@ def ago(sentence: Sentence, first: int, after: int) -> DateMention | None:
     return sentence.counted(unit_of(unit), most, least, SAID if least == most else VAGUE)
 
 
+def back(sentence: Sentence, first: int, after: int) -> DateMention | None:
+    """Read vor zwei Wochen, hace un año, منذ أسبوعين."""
+    _, *amount, unit = sentence.words[first:after]
+    if unit.kind == "pair":
+        return sentence.counted(unit.value, 2, 2)
+    least, most = amount_of(amount) or ((1, 1) if unit.kind == "unit" else FEW[1])
+    return sentence.counted(unit_of(unit), most, least, SAID if least == most else VAGUE)
+
+
 def past(sentence: Sentence, first: int, after: int) -> DateMention | None:
-    """Read the last two weeks, the past few days: up to now."""
-    *amount, unit = sentence.words[first + 1 : after]
+    """Read the last two weeks, the past few days, les deux dernières semaines: up to now."""
+    words = sentence.words[first:after]
+    amount = [word for word in words if word.kind not in ("unit", "units", "annum")]
+    unit = next(word for word in words if word.kind in ("unit", "units", "annum"))
     _, most = amount_of(amount) or FEW[1]
     said = sentence.counted(unit_of(unit), most, 1)
     if said is None or said.span is None or sentence.today is None:
@@ -194,41 +241,63 @@ def amount_of(words: list[Word]) -> tuple[int, int] | None:
 
 
 def unit_of(word: Word) -> int:
-    """Return days, weeks, months or years."""
-    return YEARS if word.kind == "annum" else word.value
+    """Return days, weeks, months or years; 日 is a day as well as an ending."""
+    return YEARS if word.kind == "annum" else word.value  # of an ending it is 0
 
 
 def calendar(sentence: Sentence, first: int, after: int) -> DateMention | None:
-    """Read yesterday, last week, this month, the week before last."""
+    """Read yesterday, last week, la semaine dernière, 先週, the week before last."""
     words = sentence.words[first:after]
-    if len(words) == 1:
+    if len(words) == 1 and words[0].kind == "relative":
         return sentence.counted(DAYS, words[0].value, words[0].value)
     if len(words) == 3:
         return sentence.counted(words[0].value, 2, 2)
-    back = int(words[0].kind == "last")
+    unit, back = unit_back(words)
     # The last day of something is not yesterday.
-    return None if words[1].value == DAYS else sentence.counted(words[1].value, back, back)
+    return None if unit == DAYS else sentence.counted(unit, back, back)
+
+
+def unit_back(words: list[Word]) -> tuple[int, int]:
+    """Return the unit of last week or 先週, and how many units ago it was."""
+    for word in words:
+        if word.kind in SHORT:
+            return word.value, SHORT.index(word.kind)
+    unit = next(word.value for word in words if word.kind == "unit")
+    return unit, int(all(word.kind != "this" for word in words))
+
+
+def within(sentence: Sentence, first: int, after: int) -> DateMention | None:
+    """Read 先週の金曜日, letzte Woche Freitag: a day of a week."""
+    *words, day = sentence.words[first:after]
+    unit, back = unit_back(words)
+    week = sentence.counted(unit, back, back) if unit == WEEKS else None
+    if week is None or week.span is None:
+        return None
+    start = week.span.start + day.value * DAY
+    return DateMention(span=Span(start, start + DAY))
 
 
 def part(sentence: Sentence, first: int, after: int) -> DateMention | None:
-    """Read this morning, last night, вчора ввечері."""
-    word, *_, hours = sentence.words[first:after]
-    back = word.value if word.kind == "relative" else int(word.kind == "last")
+    """Read this morning, last night, la nuit dernière, вчора ввечері."""
+    words = sentence.words[first:after]
+    hours = next((word.value for word in words if word.kind == "part"), NIGHT)
+    word = next((word for word in words if word.kind in ("relative", "this")), None)
+    back = 1 if word is None else word.value
     day = sentence.counted(DAYS, back, back)
     if day is None or day.span is None:
         return None
-    start, end = (day.span.start + timedelta(hours=hour) for hour in HOURS[hours.value])
+    start, end = (day.span.start + timedelta(hours=hour) for hour in HOURS[hours])
     return DateMention(span=Span(start, end))
 
 
 def weekday(sentence: Sentence, first: int, after: int) -> DateMention | None:
     """Read on Monday, last Friday: the latest one."""
     word, before = sentence.words[first], sentence.kind(first - 1)
-    led = sentence.company(first) or before == "this"
+    led = sentence.led(first, after)
     if sentence.today is None or (word.doubtful and not led):
         return None
     back = (sentence.today.weekday() - word.value) % 7
-    if back == 0 and before == "last":
+    if back == 0 and (before in ("last", "gone") or sentence.kind(after) == "gone"):
         back = 7
     return sentence.counted(DAYS, back, back, INFERRED if led else VAGUE)
 
@@ -242,7 +311,7 @@ def year(sentence: Sentence, first: int, after: int) -> DateMention | None:
     said = DateMention(year=number, month=1, months=12)
     if word.kind == "years" or (units and unit_of(units[0]) == YEARS):
         return said
-    if not sentence.company(first):
+    if not sentence.led(first, after):
         return None
     return said if sentence.closed(after) else replace(said, certainty=VAGUE)
 
@@ -272,6 +341,9 @@ def lately(sentence: Sentence, first: int, after: int) -> DateMention | None:
 
 READERS: dict[str, Callable[[Sentence, int, int], DateMention | None]] = {
     reader.__name__: reader
-    for reader in (figures, named, ago, past, calendar, part, weekday, year, monthday, lately)
+    for reader in (
+        *(figures, named, ago, back, past, within, calendar),
+        *(part, weekday, year, monthday, lately),
+    )
 }
 """The reader of each rule in `words.RULES`; if it refuses, a shorter rule is tried."""

@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import pkgutil
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import msgspec
 from msgspec import Struct
 
-__all__ = ["JOINTS", "Word", "folded", "next_date", "row_of", "words_of"]
+from contextwright.text.languages import FUNCTION_WORDS, LATIN
+from contextwright.text.terms import VOWELLED, languages_of, spelled
+
+__all__ = ["ENGLISH", "JOINTS", "Word", "folded", "languages_in", "next_date", "row_of", "words_of"]
 
 JOINTS = ("to", "upto", "until", "and", "-")
 """Words between the two ends of a range."""
@@ -30,16 +33,29 @@ RULES = (
     ("named", "YEAR? annum? day moon day suffix"),
     ("named", "YEAR? annum? month day|number suffix"),
     ("named", "YEAR? annum? day moon"),
+    ("named", "month|season gone"),
+    ("named", "gone month|season"),
     ("named", "month|season ,|of|in? the? YEAR"),
     ("named", "YEAR unit|annum? of? in? month|season"),
     ("named", "month|season"),
     ("ago", "number? number|few|day|count of? unit|units|annum ago"),
     ("ago", "unit|units ago"),
+    ("ago", "number|few|day|count suffix ago"),
+    ("back", "BACK number? number|few|day|count of? unit|units"),
+    ("back", "BACK unit|pair"),
     ("past", "last number|few|day|count of? unit|units|annum"),
+    ("past", "number|few|day|count LAST unit|units"),
+    ("past", "number|few|day|count unit|units gone"),
+    ("within", "WEEK of? weekday"),
     ("calendar", "last|this unit NOT_OF"),
+    ("calendar", "unit gone"),
+    ("calendar", "gone unit"),
+    ("calendar", "current|previous|older"),
     ("calendar", "unit before last|relative"),
-    ("part", "relative in? the? part"),
+    ("part", "relative in|of? the? part"),
     ("part", "last|this part"),
+    ("part", "part gone"),
+    ("part", "overnight"),
     ("calendar", "relative"),
     ("weekday", "weekday"),
     ("year", "year|years unit|annum?"),
@@ -53,9 +69,20 @@ RULES = (
 FIRST_YEAR, LAST_YEAR = 1900, 2100
 """Four digits outside this range are a number of something."""
 MARKS = ",./–—~-"
-HAN = "\u3005-\u3007\u3400-\u9fff"
+HAN = "\u3005-\u3007\u3041-\u30ff\u3400-\u9fff"
+"""Scripts without spaces: Han and kana."""
+ENGLISH = "english"
 UNSEEN = "\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069"
 """Invisible characters that join, break or turn text."""
+
+
+SHARED = ("russian", "arabic", "hindi")
+"""Languages of other scripts whose small words are no nouns, beside those that the table lists."""
+ONE_WORD = re.compile(f"(?:\\w|[{VOWELLED}])+")
+TELLING = FUNCTION_WORDS[ENGLISH].difference(
+    *(words for name, words in FUNCTION_WORDS.items() if name != ENGLISH)
+)
+"""Words that only English has."""
 
 
 class Word(NamedTuple):
@@ -68,36 +95,90 @@ class Word(NamedTuple):
     """1: also a name ("june"), 2: also a verb ("may"), so a time only next to certain words."""
 
 
+Table: TypeAlias = dict[str, list[str]]
+"""The words of each kind, by their values."""
+
+
+class Tables(NamedTuple):
+    """The shipped words: those of scripts that show their language, and of English, then others."""
+
+    shared: Table
+    languages: dict[str, Table]
+
+
 class Lexicon(Struct, frozen=True):
-    """The table of words, and the patterns to split a text by it."""
+    """The words of a language, and the pattern to split a text by them."""
 
     words: dict[str, Word]
-    letters: dict[str, str]
     pieces: re.Pattern[str]
+
+
+class Grammar(Struct, frozen=True):
+    """A letter for each kind of words, and the rules over them."""
+
+    letters: dict[str, str]
     rules: re.Pattern[str]
 
 
 @cache
-def lexicon() -> Lexicon:
-    """Return the shipped words and the rules over them; read once, at the first question."""
+def tables() -> Tables:
+    """Return the shipped words; read once, at the first question."""
     text = pkgutil.get_data("contextwright", "data/dates.toml") or b""
-    table = msgspec.toml.decode(text, type=dict[str, list[str]])
-    words = {
-        word.lstrip("?"): Word(word.lstrip("?"), kind, value, word.count("?"))
-        for kind, rows in table.items()
-        for value, row in enumerate(rows)
-        for word in row.split()
-    }
-    kinds = [*table, "day", "count", "year", "other word", *",./-"]
+    found = msgspec.toml.decode(text, type=dict[str, list[str] | dict[str, list[str]]])
+    shared = {kind: rows for kind, rows in found.items() if isinstance(rows, list)}
+    return Tables(shared, {key: one for key, one in found.items() if isinstance(one, dict)})
+
+
+@cache
+def grammar() -> Grammar:
+    """Return the rules, over the letters of kinds."""
+    kinds = [*tables().shared, "day", "count", "year", "other word", *",./-"]
     letters = {kind: chr(ord("\u0100") + place) for place, kind in enumerate(kinds)}
-    # A script without spaces is split by the known words, the longest first.
-    unspaced = sorted((word for word in words if word > "\u3000"), key=len, reverse=True)
-    pieces = rf"\d+|{'|'.join(unspaced)}|[{HAN}]|[^\W\d_{HAN}]+|[{MARKS}]|[^\w\s{UNSEEN}{MARKS}]+"
     rules = "|".join(
         f"(?P<{reader}_{place}>{pattern_of(rule, letters)})"
         for place, (reader, rule) in enumerate(RULES)
     )
-    return Lexicon(words, letters, re.compile(pieces), re.compile(rules))
+    return Grammar(letters, re.compile(rules))
+
+
+@cache
+def lexicon(language: str = ENGLISH) -> Lexicon:
+    """Return the words of a language: with those of all other scripts, but no English ones."""
+    shared, languages = tables()
+    words = words_of_table(shared)
+    if language != ENGLISH:
+        words = {word: known for word, known in words.items() if word > "\u024f"}
+        words |= words_of_table(languages[language])
+    for name in (language, *SHARED) if language != ENGLISH else SHARED:
+        for word in map(folded, FUNCTION_WORDS[name]):
+            words.setdefault(word, Word(word, "plain"))
+    # A script without spaces is split by the known words, the longest first; so are phrases.
+    longest = sorted(words, key=len, reverse=True)
+    unspaced = (word for word in longest if word > "\u3000")
+    phrases = (phrase_pattern(word) for word in longest if not ONE_WORD.fullmatch(word))
+    spoken = rf"(?:[^\W\d_{HAN}]|[{VOWELLED}])+"
+    known = "|".join([*phrases, r"\d+", *unspaced, f"[{HAN}]", spoken])
+    return Lexicon(words, re.compile(rf"{known}|[{MARKS}]|[^\w\s{UNSEEN}{MARKS}]+"))
+
+
+def words_of_table(table: Table) -> dict[str, Word]:
+    """Return the words of a table, as a text has them."""
+    return {
+        (text := folded(word.lstrip("?").replace("_", " "))): Word(
+            text, kind, value, word.count("?")
+        )
+        for kind, rows in table.items()
+        for value, row in enumerate(rows)
+        for word in row.split()
+    }
+
+
+def phrase_pattern(phrase: str) -> str:
+    """Return the pattern of several words, or of one with a mark in it."""
+    words = r"\s+".join(map(re.escape, phrase.split(" ")))
+    before = r"(?<!\w)" if ONE_WORD.match(phrase) else ""
+    after = rf"(?![\w{VOWELLED}])" if ONE_WORD.match(phrase[-1]) else ""
+    return before + words + after
 
 
 def pattern_of(rule: str, letters: dict[str, str]) -> str:
@@ -106,8 +187,13 @@ def pattern_of(rule: str, letters: dict[str, str]) -> str:
     def one_of(kinds: Iterable[str]) -> str:
         return f"[{''.join(letters[kind] for kind in kinds)}]"
 
-    year = f"(?:{one_of(('year', 'years'))}|{one_of(('last', 'this'))}{one_of(('unit',))})"
+    unit = one_of(("unit",))
+    relative = f"{one_of(('last', 'this'))}{unit}|{unit}{one_of(('gone',))}"
+    year = f"(?:{one_of(('year', 'years'))}|{relative})"
     named = {
+        "BACK": one_of(("back", "before_or_ago", "since_or_ago")),
+        "LAST": one_of(("last", "gone")),
+        "WEEK": f"(?:{one_of(('current', 'previous', 'older'))}|{relative})",
         "JOINT": one_of(JOINTS),
         "WEEKDAY": f"(?:{one_of(('weekday',))}{one_of(',')}?)",
         "YEAR": year,
@@ -119,19 +205,39 @@ def pattern_of(rule: str, letters: dict[str, str]) -> str:
 
 
 def folded(question: str) -> str:
-    """Return a question in the spelling of the table."""
-    text = question.casefold()
-    for apostrophe in "'’ʼ":  # п'ятниця, дев'ять
-        text = text.replace(f"п{apostrophe}я", "пя").replace(f"в{apostrophe}я", "вя")
-    return text
+    """Return a question in the spelling of the table: that of terms, with one apostrophe."""
+    return spelled(question).replace("\u2019", "'")
 
 
-def words_of(text: str) -> tuple[list[Word], list[int]]:
+def languages_in(question: str) -> Sequence[str]:
+    """Return the languages to read a question in, the likeliest first.
+
+    A few words may not show theirs: the first language in which they name a time counts.
+    """
+    others = tables().languages
+    words = set(re.findall(r"\w+", question.lower()))
+    detected = languages_of(question).latin
+    if detected == ENGLISH and not TELLING.isdisjoint(words):
+        return (ENGLISH,)
+    counts = {name: len(words & FUNCTION_WORDS[name]) for name in LATIN if name != ENGLISH}
+    most = max(counts.values())
+    likely = [name for name in others if counts[name] == most]
+    if most <= 1:
+        likely = likely if most and likely else [*others]
+    return (ENGLISH, *likely) if detected == ENGLISH else (*likely, ENGLISH)
+
+
+def words_of(text: str, language: str = ENGLISH) -> tuple[list[Word], list[int]]:
     """Return the words, figures and marks of a folded text with their kinds, and their offsets."""
-    table = lexicon()
+    table = lexicon(language)
     pieces = [(piece[0], piece.start()) for piece in table.pieces.finditer(text)]
-    words = [table.words.get(piece) or figure(piece) for piece, _ in pieces]
-    return words, [start for _, start in pieces]
+    words = [
+        (table.words.get(piece) or table.words.get(" ".join(piece.split())) or figure(piece))
+        for piece, _ in pieces
+    ]
+    return [known._replace(text=text) for known, (text, _) in zip(words, pieces, strict=True)], [
+        start for _, start in pieces
+    ]
 
 
 def figure(piece: str) -> Word:
@@ -149,13 +255,13 @@ def figure(piece: str) -> Word:
 
 def row_of(words: list[Word]) -> str:
     """Return the kinds of the words, a letter each."""
-    letters = lexicon().letters
+    letters = grammar().letters
     return "".join([letters[word.kind] for word in words])
 
 
 def next_date(row: str, place: int) -> tuple[str, int, int] | None:
     """Return the next possible date: its reader, where it begins and where it ends."""
-    found = lexicon().rules.search(row, place)
+    found = grammar().rules.search(row, place)
     if found is None or found.lastgroup is None:
         return None
     return found.lastgroup.rpartition("_")[0], found.start(), found.end()

@@ -155,7 +155,7 @@ CREATE TABLE summaries (
 # The index is made again wherever terms are computed differently: first with the stems of many
 # languages, then with one of the two Chinese scripts and parts of compounds, then with more of
 # Ukrainian, and with terms of words that do not show their language, then with Arabic verbs and a
-# term of damaged messages.
+# term of damaged messages, then with words inside identifiers and the sounds of names.
 SQLITE_TERMS = """
 INSERT INTO words (words) VALUES ('delete-all');
 DELETE FROM outlines;

@@ -67,4 +67,5 @@ STEPS: tuple[Step, ...] = (
         recall.POSTGRES_TERMS + recall.DIGESTS,
     ),
     Step(conversations.SQLITE_ANSWERS, conversations.POSTGRES_ANSWERS, fill_answers),
+    Step(recall.SQLITE_TERMS, recall.POSTGRES_TERMS),
 )

@@ -1,0 +1,1 @@
+"""Words inside other words, and names that sound alike."""

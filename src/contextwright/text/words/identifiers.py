@@ -1,0 +1,48 @@
+"""The words inside identifiers: `getThreadHistory`, `get_thread_history`, `HTTPServer`.
+
+Kebab-case and paths need nothing: their marks are not letters, so that their words stand alone.
+"""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["parts_of", "without_code"]
+
+LONGEST = 100
+"""Maximum characters of an identifier; longer ones are data."""
+LETTERS = 3
+"""Minimum letters of a part, on average: ids and base64 change case more often."""
+
+JOINED = re.compile("[a-z0-9][A-Z]|[^\\W_]_")
+"""What every identifier of several words has; most texts have none."""
+WORD = re.compile(r"\w+")
+BOUNDARY = re.compile("_+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+CODE = re.compile(r"^ {0,3}```.*?(?:^ {0,3}```|\Z)", re.DOTALL | re.MULTILINE)
+"""A block of code. Its names have words such as key and user that say little about the message, so
+that only whole names count there.
+"""
+PART = re.compile(r"[^\W\d_]{2,}\d*")
+
+
+def parts_of(text: str) -> set[str]:
+    """Return the words inside the identifiers of a text, and each identifier without underscores.
+
+    So `getThreadHistory` and `get_thread_history` have all words in common. Parts that are not
+    letters, or one letter, are left out, and so is what stands in blocks of code.
+    """
+    text = without_code(text)
+    if not JOINED.search(text):
+        return set()
+    parts: set[str] = set()
+    for word in {word for word in WORD.findall(text) if JOINED.search(word)}:
+        pieces = [piece for piece in BOUNDARY.split(word) if piece] if len(word) <= LONGEST else ()
+        letters = [sum(map(str.isalpha, piece)) for piece in pieces if not piece.isdigit()]
+        if len(pieces) > 1 and sum(letters) >= LETTERS * len(letters):
+            parts.update(filter(PART.fullmatch, pieces), ["".join(pieces)])
+    return parts
+
+
+def without_code(text: str) -> str:
+    """Return a text without its blocks of code."""
+    return CODE.sub("\n", text) if "```" in text else text
