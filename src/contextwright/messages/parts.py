@@ -70,14 +70,13 @@ class ToolCall(
         text = join_halves(text)
         try:
             decoded: Any = decode_halves(text) if text.strip() else {}
-            require_json(decoded)
+            if type(decoded) is dict:
+                arguments = cast("dict[str, Any]", decoded)
+                same = not text.strip() or json_text(arguments) == text
+                return cls(name, arguments, id, None if same else text, extra or {})
         except (ValueError, RecursionError, UsageError):
-            decoded = None
-        if not isinstance(decoded, dict):
-            return cls(name, {"_raw": text}, id, text, extra or {})
-        arguments = cast("dict[str, Any]", decoded)
-        same = not text.strip() or json_text(arguments) == text
-        return cls(name, arguments, id, None if same else text, extra or {})
+            pass  # not JSON, or nested too deeply
+        return cls(name, {"_raw": text}, id, text, extra or {})
 
     @property
     def json(self) -> str:

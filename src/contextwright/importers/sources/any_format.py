@@ -171,10 +171,10 @@ def marked(
     messages: Iterable[Message], source: str, id: str, start: int = 0
 ) -> tuple[Message, ...]:
     """Return the messages, each with its position as its identity."""
-    replace = msgspec.structs.replace
+    replace, prefix = msgspec.structs.replace, f"{source}/{id}/"
     return tuple(
         [
-            replace(message, meta={SOURCE: f"{source}/{id}/{place}", **message.meta})
+            replace(message, meta={SOURCE: f"{prefix}{place}", **message.meta})
             for place, message in enumerate(messages, start)
         ]
     )

@@ -44,6 +44,7 @@ OpenCall: TypeAlias = tuple[int, int, str | None, str]
 AnswerRow: TypeAlias = tuple[int, int]
 """Number of a message with results, and of one that it answers; 0 if it answers none."""
 
+PAIRED = frozenset((ToolCall, ToolResult))
 LONGEST = 200
 """Longer ids and names are stored as their digest, because no index can hold them."""
 PAGE = 500
@@ -77,19 +78,24 @@ def join(
 
     Stores the others, and the calls that stay open.
     """
-    if not any(type(part) in (ToolCall, ToolResult) for one in messages for part in one.parts):
-        return [None] * len(messages)
-    joining = Joining(connection, conversation, first)
-    joins = [
-        set[int]()
-        if len(message.parts) == 1 and type(message.parts[0]) is Text
-        else joining.join(message, seq)
-        for seq, message in enumerate(messages, first)
-    ]
-    joining.leave_open()
-    several = {seq: found for seq, found in enumerate(joins, first) if len(found) > 1}
-    answer_rows(connection, conversation, rows_of(several))
-    return [min(found, default=None) for found in joins]
+    joins: list[int | None] = [None] * len(messages)
+    several: dict[int, set[int]] = {}
+    joining: Joining | None = None
+    for place, message in enumerate(messages):
+        parts = message.parts
+        if len(parts) == 1 and type(parts[0]) is Text:  # as nine messages of ten
+            continue
+        if PAIRED.isdisjoint(map(type, parts)):
+            continue
+        joining = joining or Joining(connection, conversation, first)
+        found = joining.join(message, first + place)
+        joins[place] = min(found, default=None)
+        if len(found) > 1:
+            several[first + place] = found
+    if joining is not None:
+        joining.leave_open()
+        answer_rows(connection, conversation, rows_of(several))
+    return joins
 
 
 class Joining:
