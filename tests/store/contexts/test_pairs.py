@@ -121,9 +121,11 @@ class Talks:
             getattr(chat, way)(seq)
 
     def edit(self, chat: cw.Chat, seq: int) -> None:
-        """Call other tools."""
+        """Say something else, or call other tools."""
         (stored,) = chat.read(seq, seq + 1, hidden=True)
-        if stored.message.visibility == "public":
+        if stored.message.visibility != "erased" and self.data.draw(st.booleans()):
+            chat.edit(seq, "Something else.")
+        elif stored.message.visibility == "public":
             renamed = [
                 msgspec.structs.replace(part, name=self.data.draw(names))
                 if isinstance(part, cw.ToolCall | cw.ToolResult)
@@ -245,6 +247,10 @@ CASES: dict[str, tuple[list[cw.Message], Callable[[cw.Chat], object]]] = {
     "a call of another tool": (
         [call("look"), call("look"), call("read"), result("1", "look"), result("2", "read")],
         lambda chat: chat.edit(1, call("read")),
+    ),
+    "words before a call": (
+        [cw.assistant([*call("look", "look", "look").parts, cw.Text("Well.")]), call("read")],
+        lambda chat: chat.edit(1, "Let me see."),
     ),
     "a call that is shown again": (
         [call("look", visibility="hidden"), call("look"), result("1")],

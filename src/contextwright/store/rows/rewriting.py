@@ -111,8 +111,8 @@ def tools_of(message: Message) -> object:
     if STAND_IN in message.meta:
         return None
     tools = [
-        (type(part), part.id if isinstance(part, ToolCall) else part.call_id, part.name)
-        for part in message.parts
+        (place, type(part), part.id if isinstance(part, ToolCall) else part.call_id, part.name)
+        for place, part in enumerate(message.parts)
         if isinstance(part, ToolCall | ToolResult)
     ]
     return tools and (message.role, tools)
