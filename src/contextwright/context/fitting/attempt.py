@@ -88,9 +88,10 @@ class Attempt:
         self.window = window or recipe.window
         self.for_summary = for_summary
         """Whether room is kept free for a summary."""
-        request = (relaxed.system, plan.tools, recipe.reply_tools, recipe.options, plan.frame)
-        self.fixed = plan.history.empty_count(
-            spelling_of(request), lambda: plan.render(plan.conversation(relaxed.system, ()))
+        asked = (relaxed.system, plan.tools, recipe.reply_tools, recipe.options, recipe.answer)
+        self.fixed = plan.meter.empty_count(
+            spelling_of((*asked, plan.frame)),
+            lambda: plan.render(plan.conversation(relaxed.system, ())),
         )
         """The tokens of the request without messages."""
         beside = plan.meter.text(relaxed.volatile) + plan.meter.slack(budget)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from contextwright.context.fitting.shape import (
     Shape,
@@ -17,6 +19,7 @@ from contextwright.context.fitting.shape import (
 )
 from contextwright.context.receipt import beside_prompt, is_marked, steps_of
 from contextwright.formats.api import render
+from contextwright.formats.base import Rendered
 from contextwright.formats.rules.draft import clean_name
 from contextwright.messages.message import Author, Message, Role
 from contextwright.messages.parts import Text, ToolResult
@@ -24,6 +27,7 @@ from contextwright.models import Model
 from contextwright.text.json import encode_json
 from contextwright.tokens.count import Count, Pricer
 from contextwright.tokens.pieces import Kind, Piece, Turn, outline
+from contextwright.wire.values import is_object
 
 __all__ = ["Counted", "TokenMeter", "meter_of"]
 
@@ -32,6 +36,8 @@ PROVIDERS = ("anthropic", "gemini", "openai-chat", "openai-responses")
 """Formats that write a text as it is, in a piece of its own."""
 MERGING: tuple[Role, ...] = ("user", "assistant", "tool")
 """Roles of which adjacent messages may make one turn."""
+MAX_EMPTY = 16
+"""Maximum number of requests without messages whose tokens are remembered."""
 ROUNDING = 3
 """Tokens by which a bound, what may not be charged, and their sum are rounded up."""
 
@@ -57,6 +63,7 @@ class TokenMeter:
         self._wrappings = wrappings_of(format, model)
         self._labels: dict[str, float] = {}
         self._unmarked: set[bytes] = set()
+        self._empty: dict[str | bytes, Count] = {}
         self._pricer.texts.cleared += [self._unmarked.clear, self._labels.clear]
 
     @property
@@ -155,6 +162,28 @@ class TokenMeter:
         count = self._pricer.count(outline(payload, self.format), bodies=bodies)
         return Counted(count, steps, self._is_marked([rest, *bodies.values()]))
 
+    def empty_count(
+        self, key: str | bytes, request: Callable[[], tuple[Rendered, Counted]]
+    ) -> Count:
+        """Return the tokens of a request without messages; each is counted once, by its `key`.
+
+        A turn invented for it does not count, because a request with messages has none.
+        """
+        known = self._empty.get(key)
+        if known is None:
+            rendered, counted = request()
+            count, system = counted.count, leading_system(rendered.payload)
+            places = {
+                place: cost
+                for place, cost in count.places.items()
+                if not place.endswith("]") or place in system
+            }
+            known = replace(count, tokens=sum(places.values()), places=places)
+            if len(self._empty) >= MAX_EMPTY:
+                self._empty.clear()
+            self._empty[key] = known
+        return known
+
     def _is_marked(self, bodies: list[bytes]) -> bool:
         """Whether JSON may hold cache marks; what held none before is not searched again."""
         new = [body for body in bodies if body not in self._unmarked]
@@ -227,6 +256,17 @@ def names_speakers(format: str, model: Model) -> bool:
     apart = meter.cost(ann) + meter.cost(bob) - meter.shared_wrapping("user", "user")
     # Two names and their colons; a separator alone may cost something too.
     return meter.together(ann, bob) >= apart + 3
+
+
+def leading_system(payload: Any) -> list[str]:
+    """Return the places of leading system messages, in formats without a field for them."""
+    body: Any = payload.get("messages") if is_object(payload) else payload
+    places: list[str] = []
+    for index, message in enumerate(cast("list[Any]", body or [])):
+        if not is_object(message) or message.get("role") not in ("system", "developer"):
+            break
+        places.append(f"messages[{index}]")
+    return places
 
 
 def told_apart(message: Message) -> list[Message]:

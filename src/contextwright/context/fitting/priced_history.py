@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Any, cast
+from collections.abc import Collection, Iterable, Sequence
 
 import msgspec
 
-from contextwright.context.fitting.meter import Counted, TokenMeter
+from contextwright.context.fitting.meter import TokenMeter
 from contextwright.context.fitting.thinking import without_thinking
 from contextwright.context.receipt import HashChain
 from contextwright.context.recipe_data import RecipeData
-from contextwright.formats.base import Rendered
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Message
 from contextwright.models import Model
@@ -19,13 +17,11 @@ from contextwright.summaries.digest import Digest
 from contextwright.summaries.policy import SummaryPolicy
 from contextwright.summaries.summary import Summary, SummaryResult
 from contextwright.summaries.writer import write_summary
-from contextwright.tokens.count import Count
 from contextwright.windows.clearing import Clearing
 from contextwright.windows.history import History
 from contextwright.windows.list_end import load_end
 from contextwright.windows.log import Log
 from contextwright.windows.policies import Window
-from contextwright.wire.values import is_object
 
 __all__ = ["OwnSummaries", "PricedHistory"]
 
@@ -71,8 +67,6 @@ class PricedHistory:
         self.summary: Summary | None = None
         self._written: tuple[tuple[Summary, float], Message | None] | None = None
         self._stand_ins: dict[str, tuple[Message, float]] = {}
-        self._empty: tuple[str | bytes, Count] = "", Count(0)
-        """The parts of a request without messages, and its tokens."""
 
     def __len__(self) -> int:
         return len(self.history)
@@ -147,26 +141,6 @@ class PricedHistory:
             known = self._stand_ins[name] = message, self.meter.cost(message)
         return known[1]
 
-    def empty_count(
-        self, key: str | bytes, request: Callable[[], tuple[Rendered, Counted]]
-    ) -> Count:
-        """Return the tokens of a request without messages; counted again only when `key` changes.
-
-        A turn invented for it does not count, because a request with messages has none.
-        """
-        known = self._empty
-        if known[0] != key:
-            rendered, counted = request()
-            count, system = counted.count, leading_system(rendered.payload)
-            places = {
-                place: cost
-                for place, cost in count.places.items()
-                if not place.endswith("]") or place in system
-            }
-            known = key, replace(count, tokens=sum(places.values()), places=places)
-            self._empty = known
-        return known[1]
-
     def summary_message(self, summary: Summary, tokens: float) -> Message | None:
         """Return the message of a summary within a number of tokens."""
         if self._written is None or self._written[0] != (summary, tokens):
@@ -179,17 +153,6 @@ def capped(clearing: Clearing, model: Model) -> Clearing:
     if clearing.most_media is None and model.max_media is not None:
         return replace(clearing, most_media=model.max_media)
     return clearing
-
-
-def leading_system(payload: Any) -> list[str]:
-    """Return the places of leading system messages, in formats without a field for them."""
-    body: Any = payload.get("messages") if is_object(payload) else payload
-    places: list[str] = []
-    for index, message in enumerate(cast("list[Any]", body or [])):
-        if not is_object(message) or message.get("role") not in ("system", "developer"):
-            break
-        places.append(f"messages[{index}]")
-    return places
 
 
 class OwnSummaries:
