@@ -29,6 +29,7 @@ from contextwright.formats.replies.streams import (
     write_stream,
 )
 from contextwright.formats.replies.writer import Frame, StreamWriter
+from contextwright.formats.tools import restore_calls
 
 __all__ = [
     "ArgumentsDelta",
@@ -56,6 +57,7 @@ __all__ = [
     "read_error",
     "read_stream",
     "read_stream_async",
+    "restore_calls",
     "stream_reader",
     "stream_writer",
     "write_error",

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 import contextwright as cw
-from contextwright.formats.tools import restore_calls
+from contextwright.streams import restore_calls
 
 MODELS = {
     "anthropic": "claude-opus-5",

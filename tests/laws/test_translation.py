@@ -21,8 +21,8 @@ from contextwright.formats.replies.home import HomeCalls
 from contextwright.formats.replies.reply import ModelReply, events_of, gather
 from contextwright.formats.replies.streams import read_stream, write_stream
 from contextwright.formats.settings import SAYS_NOTHING, effort_of
-from contextwright.formats.tools import restore_calls, tools_by_name
-from contextwright.streams import write_reply
+from contextwright.formats.tools import tools_by_name
+from contextwright.streams import restore_calls, write_reply
 from profiles import BODY, examples, often
 from strategies.bodies import MODELS, bodies
 from strategies.requests import requests

@@ -293,8 +293,7 @@ class Step:
         self.finish = reply.finish
         if all(call.name in names for call in reply.message.calls):
             return reply
-        sent = self.context.render(self.context.format, model=self.context.model)
-        return restore_calls(reply, self.context.conversation, sent.tool_names)
+        return restore_calls(reply, self.context.conversation, self.context.tool_names)
 
     def turn_of(self, reply: ModelReply) -> tuple[StepRecord, list[Message]] | None:
         """Return the answer as stored; None if nothing arrived.

@@ -177,6 +177,7 @@ def finish(fitted: Fitted) -> Context:
         sections={section.name: section.text for section in relaxed.sections if section.text},
         absent=relaxed.absent,
         conversation=fitted.conversation,
+        tool_names=rendered.tool_names,
     )
 
 

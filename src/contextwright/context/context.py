@@ -33,6 +33,8 @@ class Context(Receipt, frozen=True, kw_only=True):
     """The request body, for the provider's SDK."""
     conversation: Conversation
     """The rendered conversation: system text, the messages that stay, tools."""
+    tool_names: dict[str, str] = {}
+    """The renamed tools: the name sent → the tool's own name. Pass it to `restore_calls`."""
 
     def render(self, format: str, *, model: str | Model | None = None, **options: Any) -> Rendered:
         """Render the same context in another format, for its own model if the provider is the same.

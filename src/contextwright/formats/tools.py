@@ -11,13 +11,14 @@ from typing import Any, TypeAlias, TypeVar
 
 import msgspec
 
-from contextwright.errors import shown
+from contextwright.errors import require, shown
 from contextwright.formats.rules.draft import clean_name
 from contextwright.formats.schemas import json_schema
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation
-from contextwright.messages.message import Message, Tool
+from contextwright.messages.message import Tool
 from contextwright.messages.parts import Opaque, Part, ToolCall
+from contextwright.messages.validation import naming_faults_of
 from contextwright.wire.values import Object, is_list, is_object
 
 __all__ = [
@@ -202,21 +203,24 @@ def restore_calls(
 ) -> AnyConversation:
     """Return the reply with each call under the name and kind its tool has in the request.
 
-    `tool_names` is that of the `Rendered` request: the names it sent → the tools' own.
+    `tool_names` is that of the `Context`, or of the `Rendered` request: the names it sent → the
+    tools' own.
     """
-    names = tool_names or {}
-    tools = tools_by_name(request)
-    flat = flat_names(request.tools)
-    source = request.source or ""
-    messages: list[Message] = []
-    for message in reply.messages:
-        parts: list[Part] = []
-        for part in message.parts:
-            if isinstance(part, ToolCall):
-                name = name_at_home(part, names, flat)
-                part = at_home(part, name, tools.get(name), source)
-            parts.append(part)
-        messages.append(message.with_parts(parts))
+    require(reply, Conversation, "a reply", "pass what cw.parse_reply returns")
+    require(request, Conversation, "a request", "pass the conversation that was rendered")
+    require(tool_names, Mapping | None, "tool_names")
+    with naming_faults_of(reply, request):
+        names = tool_names or {}
+        tools, flat = tools_by_name(request), flat_names(request.tools)
+        source = request.source or ""
+
+        def restored(part: Part) -> Part:
+            if not isinstance(part, ToolCall):
+                return part
+            name = name_at_home(part, names, flat)
+            return at_home(part, name, tools.get(name), source)
+
+        messages = [one.with_parts(list(map(restored, one.parts))) for one in reply.messages]
     return msgspec.structs.replace(reply, messages=tuple(messages))
 
 

@@ -139,8 +139,7 @@ def rendered(
         return for_anthropic(whole, facts, is_limited=conversation.settings.max_tokens is not None)
     chosen = recipe or Recipe()
     context = chosen.build(conversation, model=facts, format=format, budget=budget)
-    names = api.render(context.conversation, format, model=facts).tool_names
-    return Sent(context.payload, None, context.changes, names)
+    return Sent(context.payload, None, context.changes, context.tool_names)
 
 
 def for_anthropic(whole: Rendered, model: Model, *, is_limited: bool) -> Sent:

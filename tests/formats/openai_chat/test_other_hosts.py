@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import contextwright as cw
-from contextwright.formats.tools import restore_calls
 from contextwright.models import find
-from contextwright.streams import write_reply
+from contextwright.streams import restore_calls, write_reply
 from contextwright.wire.openai_chat.dialects import dialect_of
 from profiles import BODY, examples
 from strategies.bodies import MODELS, bodies

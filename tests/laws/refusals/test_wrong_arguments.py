@@ -163,6 +163,7 @@ CALLS: dict[Callable[..., Any], dict[str, Any]] = {
     streams.read_error: {"status": 400, "headers": {}, "body": b"{}"},
     streams.read_stream: {"source": [b"data: {}\n\n"], "format": "openai-chat"},
     streams.read_stream_async: {"source": [], "format": "openai-chat"},
+    streams.restore_calls: {"reply": cw.parse_reply(REPLY), "request": cw.Conversation(())},
     streams.stream_reader: {"format": "anthropic"},
     streams.stream_writer: {"format": "anthropic"},
     streams.write_error: {"error": streams.ReplyError("server", "x"), "format": "gemini"},
