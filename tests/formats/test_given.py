@@ -9,7 +9,7 @@ import pytest
 import contextwright as cw
 from contextwright import formats
 from contextwright.formats.base import Options
-from contextwright.formats.given import is_reply
+from contextwright.formats.given import as_given, is_reply
 
 SCHEMA = {"type": "object", "properties": {"zone": {"type": "string"}}}
 OPENAI = {
@@ -70,6 +70,45 @@ def test_ours_and_others_keep_their_order_and_repairs_are_said() -> None:
     context = cw.Recipe().build(given, model="gpt-4o")
     texts = [message["content"] for message in context.payload["messages"]]
     assert texts[:3] == ["One", "Two", "Three"]
+
+
+@pytest.mark.parametrize("name", ["aya", "contextwright", "forge", "port42"])
+def test_data_of_a_file_format_is_read_as_such(name: str) -> None:
+    """Aya's calls and Forge's results were lost, because both were read as Chat Completions."""
+    talk = [
+        cw.system("Be brief."),
+        cw.user("What time is it?", author="U1"),
+        cw.assistant(cw.ToolCall("clock", {"zone": "Kyiv"}, "c1")),
+        cw.tool_result("c1", "Result: 12:00"),
+        cw.assistant("Noon."),
+    ]
+    data = cw.render(talk, name).payload
+    parsed = cw.parse(data, name)
+    assert cw.render(data, "anthropic").payload == cw.render(parsed, "anthropic").payload
+    built = cw.build(data, model="gpt-4o").payload
+    assert built == cw.build(parsed, model="gpt-4o").payload
+    assert "clock" in str(built["messages"])
+    if name != "forge":  # a text protocol is counted as it is
+        assert cw.count(data, model="gpt-4o") == cw.count(parsed, model="gpt-4o")
+
+
+@pytest.mark.parametrize(
+    ("content", "fields"),
+    [
+        ("Tool: the hammer", {"tool_call_id": "c1"}),
+        ("Result: 1", {}),
+        ([{"type": "text", "text": "Tool: clock"}], {}),
+    ],
+)
+def test_results_of_chat_completions_are_not_read_as_those_of_forge(
+    content: Any, fields: dict[str, Any]
+) -> None:
+    said = [
+        {"role": "user", "content": "Hello"},
+        {"role": "assistant", "content": "<tool>"},
+        {"role": "tool", "content": content, **fields},
+    ]
+    assert as_given(said).messages == cw.parse(said, "openai-chat").messages
 
 
 HELLO = {"role": "user", "content": "Hello"}

@@ -11,6 +11,7 @@ from contextwright import formats, models
 from contextwright.errors import ParseError, Problem, UsageError, in_one_line, shown
 from contextwright.formats import FormatName
 from contextwright.formats.base import Format, Options, ParseStream, Rendered, as_options
+from contextwright.formats.file_formats import file_format
 from contextwright.formats.given import (
     REQUESTS,
     Given,
@@ -197,6 +198,8 @@ def count(
     facts = as_model(model)
     if format is not None:
         formats.find(format)
+    else:
+        format = file_format(value)
     if isinstance(value, str):
         return count_text(value, facts, calibration=calibration)
     if not isinstance(value, Conversation | Message | Sequence | dict):  # pyright: ignore

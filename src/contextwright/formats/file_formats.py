@@ -1,4 +1,4 @@
-"""Shared by formats that are files, not APIs: rules without a provider, times, lost fields."""
+"""Shared by formats that are files, not APIs: detection, rules without a provider, times."""
 
 from __future__ import annotations
 
@@ -17,16 +17,26 @@ from contextwright.messages.parts import Extra, Media, Text, Thinking, ToolCall,
 from contextwright.messages.times import read_iso, read_time
 from contextwright.models import Model
 from contextwright.text.json import json_text
+from contextwright.wire.values import is_list, is_object
 
 __all__ = [
     "ANY_NAME",
+    "HEADER",
     "Times",
     "drafted",
+    "file_format",
+    "is_aya_entry",
+    "is_forge_result",
+    "is_ours",
     "iso_time",
+    "is_session",
     "no_media",
     "unsaid",
     "words_of",
 ]
+
+HEADER = "Tool: "
+"""How a tool result of Forge begins, before the name of the tool."""
 
 ANY_NAME = Spelling(allowed=r"\s\S")
 """Tool names in a file: anything but an empty string."""
@@ -178,3 +188,60 @@ def iso_time(spelling: str) -> str | None:
             return spelling
         moment = read_time(spelling)
     return moment.isoformat().replace("+00:00", "Z") if moment else None
+
+
+# --- detection -----------------------------------------------------------------------------------
+
+
+def file_format(data: Any) -> str | None:
+    """Return the file format of messages, or of the object that holds them.
+
+    None if it is not certain, and for the formats of providers.
+    """
+    if is_object(data):
+        if "contextwright" in data:
+            return "contextwright"
+        if is_session(data):
+            return "port42"
+        return "forge" if is_forge(data.get("messages")) else None
+    if not is_list(data) or not data or not all(map(is_object, data)):
+        return None
+    if is_aya_entry(data[0]):
+        return "aya"
+    if all(map(is_ours, data)):
+        return "contextwright"
+    return "forge" if is_forge(data) else None
+
+
+def is_aya_entry(entry: dict[str, Any]) -> bool:
+    """Whether a message has the numbers that only Aya's entries have."""
+    return "index" in entry and "turn" in entry
+
+
+def is_session(body: dict[str, Any]) -> bool:
+    """Whether an object with messages is a session of Port 42: it names its agent."""
+    return "agent" in body and "id" in body and is_list(body.get("messages"))
+
+
+def is_ours(message: dict[str, Any]) -> bool:
+    """Whether a message is in our own spelling: its parts have types."""
+    parts = message.get("parts")
+    return is_list(parts) and all(is_object(part) and "type" in part for part in parts)
+
+
+def is_forge(messages: Any) -> bool:
+    """Whether messages are Forge's: all text, with results that name their tools in it."""
+    return (
+        is_list(messages)
+        and all(is_object(one) and isinstance(one.get("content"), str) for one in messages)
+        and not any("tool_calls" in one for one in messages)
+        and any(one.get("role") == "tool" for one in messages)
+        and all(is_forge_result(one) for one in messages if one.get("role") == "tool")
+    )
+
+
+def is_forge_result(message: dict[str, Any]) -> bool:
+    """Whether a message is a tool result that names its tool in its text, and no call by its id."""
+    content = message.get("content")
+    headed = isinstance(content, str) and content.startswith(HEADER)
+    return message.get("role") == "tool" and headed and "tool_call_id" not in message

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias, TypeGuard, cast
 
 from contextwright import formats
 from contextwright.errors import ParseError, UsageError, shown
+from contextwright.formats.file_formats import file_format, is_ours
 from contextwright.messages.conversation import Conversation, as_conversation
 from contextwright.messages.message import Message, Tool
 from contextwright.messages.parts import Opaque
@@ -95,7 +96,7 @@ def read_body(body: dict[str, Any]) -> Conversation:
     if is_one_message(body):
         return read_entries([body])
     if body.keys() & LISTS:
-        name = "contextwright" if "contextwright" in body else body_format(body, "openai-chat")
+        name = file_format(body) or body_format(body, "openai-chat")
         return formats.find(name).parse(body, False)
     return read_reply(body, 0)
 
@@ -130,16 +131,10 @@ def read_foreign(entries: Sequence[tuple[int, Any]]) -> Conversation:
         if not is_object(entry) or not entry.keys() & {"role", "type"}:
             raise UsageError(f"messages[{index}] is {shown(entry)}, not a message", hint=HINT)
     values = [entry for _, entry in entries]
-    name = "contextwright" if all(map(is_ours, values)) else body_format(values, "openai-chat")
+    name = file_format(values) or body_format(values, "openai-chat")
     return formats.find(name).parse(
         {"messages": values} if name == "contextwright" else values, False
     )
-
-
-def is_ours(entry: dict[str, Any]) -> bool:
-    """Whether a message is in our own spelling: its parts have types."""
-    parts = entry.get("parts")
-    return is_list(parts) and all(is_object(part) and "type" in part for part in parts)
 
 
 def is_reply(entry: Any) -> bool:

@@ -10,7 +10,7 @@ from contextwright import formats
 from contextwright.documents.files import Files, OneFile
 from contextwright.documents.stream import Document
 from contextwright.errors import ParseError, require
-from contextwright.formats.forge.markup import HEADER
+from contextwright.formats.file_formats import is_aya_entry, is_forge_result, is_session
 from contextwright.formats.gryag.compact import MOST_LOOKED_AT, is_compact
 from contextwright.importers.base import NAMES
 from contextwright.importers.sources.any_format import is_lines, is_message, read_compact_text
@@ -203,7 +203,7 @@ def told_by_entries(entries: list[Any]) -> str | None:
         raise ParseError(
             "this is one day of a Slack export", hint="name the folder or zip with users.json"
         )
-    if "index" in first and "turn" in first:
+    if is_aya_entry(first):
         return "aya"
     return told_by_messages(entries)
 
@@ -223,7 +223,7 @@ def told_by_fields(body: dict[str, Any]) -> str | None:
     messages = body.get("messages")
     if not is_list(messages):
         return "openai-responses" if "input" in body else None
-    if "agent" in body and "id" in body:
+    if is_session(body):
         return "port42"
     tools = blocks_of(body.get("tools"))
     claude = "system" in body or any(map(is_claude_tool, tools))
@@ -279,13 +279,6 @@ def told_by_messages(
 def is_claude_tool(tool: dict[str, Any]) -> bool:
     """Whether a tool is Anthropic's: one with its schema, or one it hosts, by a dated type."""
     return "input_schema" in tool or ("name" in tool and "parameters" not in tool)
-
-
-def is_forge_result(message: dict[str, Any]) -> bool:
-    """Whether a message is a tool result that names its tool in its text, and no call by its id."""
-    content = message.get("content")
-    headed = isinstance(content, str) and content.startswith(HEADER)
-    return message["role"] == "tool" and headed and "tool_call_id" not in message
 
 
 def blocks_of(content: Any) -> list[dict[str, Any]]:

@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from contextwright.formats.file_formats import HEADER
 from contextwright.formats.forge.read import LOCAL, NAME, is_thinking, may_hold_structure, scan
 from contextwright.formats.rules import clean_name
 from contextwright.messages.parts import Part, Text, Thinking, ToolCall, ToolResult
@@ -21,7 +22,6 @@ from contextwright.text.json import encode_json
 
 __all__ = ["HEADER", "UNKNOWN", "result_of", "result_text", "same_parts", "text_of"]
 
-HEADER = "Tool: "
 UNKNOWN = "unknown"
 
 TAG = re.compile(r"<(?=/?(?:tool|thinking)>)")
