@@ -145,5 +145,5 @@ def lasting(text: str, memories: list[str], folder: Path) -> str:
     text = text.replace(str(folder), "FOLDER")
     text = re.sub(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(Z| UTC)", "TIME", text)
     text = re.sub(r"\b[0-9a-f]{32}\b", "DIGEST", text)
-    text = re.sub(r"(SQLite\W+)3[.\d]+", r"\1VERSION", text)
+    text = re.sub(r"(SQLite\W+)3[.\d]+|(tables\W+version )\d+", r"\1\2VERSION", text)
     return re.sub(r'[\d,]{7} bytes|(?<="bytes": )\d+', "SIZE", text)

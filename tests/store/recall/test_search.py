@@ -236,7 +236,8 @@ def test_search_finds_what_a_look_at_every_message_finds(
 @given(st.text(max_size=40))
 def test_terms_hold_nothing_a_database_could_take_for_its_own(text: str) -> None:
     terms = terms_of(text)
-    assert terms == terms_of(text.upper().lower()) or not text.isascii()
+    # Capitals only add the words inside identifiers.
+    assert terms >= terms_of(text.lower()) or not text.isascii()
     for term in terms:
         assert 1 <= len(term) <= 40
         assert not set(term) & set(" \"'*^:(){}#\\-+\ue000\x00")

@@ -5,21 +5,16 @@ export const count = (number) => (number == null ? "–" : Math.round(number).to
 // 1,234,567 as 1.2 M: where a column is narrow.
 export const short = (number) => (number < 10000 ? count(number) : number < 999500 ? `${count(number / 1000)} k` : `${(number / 1e6).toFixed(1)} M`);
 
-export const money = (dollars) => {
-  if (dollars == null) return "–";
-  if (dollars === 0) return "$0";
-  return `$${dollars < 1 ? dollars.toFixed(dollars < 0.01 ? 5 : 4) : dollars.toFixed(2)}`;
-};
+export const money = (dollars) =>
+  dollars == null ? "–" : dollars === 0 ? "$0" : `$${dollars.toFixed(dollars < 0.01 ? 5 : dollars < 1 ? 4 : 2)}`;
 
 export const share = (part, whole) => (whole ? `${Math.round((100 * part) / whole)} %` : "–");
 
 export const plural = (number, noun) => `${count(number)} ${noun}${number === 1 ? "" : "s"}`;
 
 export function time(text) {
-  if (!text) return "";
-  const date = new Date(text);
-  if (Number.isNaN(date.getTime())) return "";
-  return date.toLocaleString("sv", { dateStyle: "short", timeStyle: "medium" });
+  const date = new Date(text || NaN);
+  return isNaN(date) ? "" : date.toLocaleString("sv", { dateStyle: "short", timeStyle: "medium" });
 }
 
 const UNITS = [[1440, "day"], [60, "hour"], [1, "minute"]];

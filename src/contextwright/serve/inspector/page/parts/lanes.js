@@ -53,7 +53,7 @@ export function Lanes({ flight, other, cursor, pin, choose, compare }) {
       <${Lane} name="Tokens" canvas=${tokens} words=${`${plural(requests.filter((row) => row.again).length, "request")} paid for tokens again.`} value=${one && `of ${count(one.budget)}`} pick=${pick} />
       <${Lane} name="Price" canvas=${price} words=${`The input of these requests costs ${money(paid)}.`} value=${html`${money(paid)}${compared != null && html`<br />${money(compared)} compared`}`} pick=${pick} />
       <div class="lane">
-        <span>${one?.time && time(one.time).slice(11)}</span>
+        <span>${time(one?.time).slice(11)}</span>
         <input type="range" min="0" max=${Math.max(requests.length - 1, 0)} value=${cursor} disabled=${!requests.length} aria-label="Request"
           aria-valuetext=${one && `request ${cursor + 1}, after message ${one.at}`} onInput=${(event) => choose(Number(event.target.value))} />
         <span>${requests.length ? `${cursor + 1} of ${requests.length}` : ""}</span>
@@ -100,11 +100,12 @@ export function Plot({ rows }) {
     draw(price.current, (...on) => drawPrice(...on, [running(requests)]));
   });
   const sum = (name) => requests.reduce((total, one) => total + one[name], 0);
+  const all = count(sum("tokens")), part = share(sum("read"), sum("tokens")), paid = money(sum("price"));
   const open = (event) => (location.hash = address("r", String(rows[columnAt(event, rows.length)].number)));
   return html`<div class="lanes">
-    <${Lane} name="Tokens" canvas=${tokens} words=${`${count(sum("tokens"))} tokens in ${plural(rows.length, "request")}, ${count(sum("read"))} from the cache.`} value=${`${count(sum("tokens"))} in all`} pick=${open} />
-    <${Lane} name="Cached" canvas=${cached} words=${`${share(sum("read"), sum("tokens"))} of the input came from the cache.`} value=${`${share(sum("read"), sum("tokens"))} in all`} pick=${open} />
-    <${Lane} name="Price" canvas=${price} words=${`Together ${money(sum("price"))}.`} value=${`${money(sum("price"))} in all`} pick=${open} />
+    <${Lane} name="Tokens" canvas=${tokens} words=${`${all} tokens in ${plural(rows.length, "request")}, ${count(sum("read"))} from the cache.`} value=${`${all} in all`} pick=${open} />
+    <${Lane} name="Cached" canvas=${cached} words=${`${part} of the input came from the cache.`} value=${`${part} in all`} pick=${open} />
+    <${Lane} name="Price" canvas=${price} words=${`Together ${paid}.`} value=${`${paid} in all`} pick=${open} />
   </div>`;
 }
 

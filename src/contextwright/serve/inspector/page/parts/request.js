@@ -12,7 +12,7 @@ export function Request({ number, one, context, busy, move, params }) {
   const ledger = context.ledger;
   return html`<section class=${busy ? "sheet stale" : "sheet"} aria-label="The request">
     <div class="line">
-      <div><h2>${number ? `Request ${number}` : "The request"}</h2><p class="muted">${dotted([`after message ${count(context.at)}`, one?.time && time(one.time)])}</p></div>
+      <div><h2>${number ? `Request ${number}` : "The request"}</h2><p class="muted">${dotted([`after message ${count(context.at)}`, time(one?.time)])}</p></div>
       <span><button onClick=${() => move(-1)} aria-label="Previous request">‹</button><button onClick=${() => move(1)} aria-label="Next request">›</button></span>
     </div>
     <div class="bigs">
@@ -65,7 +65,7 @@ function Prefix({ one, context }) {
   const broke = one.cause || one.unread;
   const reached = context.marks.map((end) => context.units.slice(0, end).reduce((sum, unit) => sum + unit.tokens, 0));
   return html`<h2>${one.cause ? "The cache broke" : one.again ? "Not cached" : "The cached prefix"}</h2>
-    <${Ribbon} tokens=${one.tokens} read=${one.read} again=${one.again} shared=${one.cause || one.unread ? one.shared : null} marks=${reached} />
+    <${Ribbon} tokens=${one.tokens} read=${one.read} again=${one.again} shared=${broke ? one.shared : null} marks=${reached} />
     <p class="muted">${count(one.read)} read · ${one.again > 0 && html`<span class="warm">${count(one.again)} again</span> · `}${count(fresh)} new · ${plural(reached.length, "cache mark")}</p>
     ${one.again > 0 && broke && html`<p class="note"><b class="warm">${one.waste == null ? "Paid again." : `${money(one.waste)} more than needed.`}</b> ${sentence(one.cause)} ${share(one.shared, one.tokens)} of the request begins as before.${one.unread && ` Yet it was not read: ${one.unread}.`}</p>`}`;
 }
@@ -86,7 +86,7 @@ export function Ribbon({ tokens, read, again, shared = null, marks = [] }) {
 export const sentence = (text) => (text ? `${text[0].toUpperCase()}${text.slice(1)}.` : "");
 
 function Absent({ context }) {
-  const found = context.runs.filter((run) => run.action === "dropped" || run.action === "summarised");
+  const found = context.runs.filter((run) => OUT[run.action]);
   if (!found.length) return html`<p class="muted">Every message is in the request.</p>`;
   return html`<h2>Not in the request</h2><ul class="sums">${found.slice(0, 50).map((run) => html`<li>
     <span class="swatch ${run.action}"></span>

@@ -56,7 +56,6 @@ function Row({ row }) {
 
 const Hit = ({ row, hit }) => html`<a class="hit clip" href=${address("c", row.id, { message: hit.seq })}>${hit.seq} · ${hit.text}</a>`;
 
-const Nothing = ({ searched }) =>
-  searched
-    ? html`<${Calm}>Nothing was found.<//>`
-    : html`<${Calm}>No conversations yet. Import some with <code>cw import FILE</code>, try <code>cw demo</code>, or point a client here: <code>ANTHROPIC_BASE_URL=${location.origin}</code>.<//>`;
+const Nothing = ({ searched }) => html`<${Calm}>${searched
+  ? "Nothing was found."
+  : html`No conversations yet. Import some with <code>cw import FILE</code>, try <code>cw demo</code>, or point a client here: <code>ANTHROPIC_BASE_URL=${location.origin}</code>.`}<//>`;

@@ -63,13 +63,17 @@ const figures = ({ request: { usage, prefix, price, finish, first_byte, seconds:
 // The request in reading order: its tokens by field, and what the cache held of it.
 function Reading({ data: { request, units, count: counted } }) {
   const fields = new Map();
-  for (const { place, tokens } of units) fields.set(place.split("[")[0], (fields.get(place.split("[")[0]) ?? 0) + tokens);
+  for (const { place, tokens } of units) {
+    const [field] = place.split("[");
+    fields.set(field, (fields.get(field) ?? 0) + tokens);
+  }
   const lines = [...fields].map(([name, tokens]) => [name === "tools" ? "tools" : /system|instructions/.test(name) ? "system" : "kept", name, tokens]).filter(([, , tokens]) => tokens > 0);
   const prefix = request.prefix, read = request.usage?.cached ?? 0, input = request.usage?.input ?? counted?.tokens ?? 0;
-  const again = prefix?.first_difference ? Math.max(Math.min(prefix.shared, input) - read, 0) : 0;
+  const broke = prefix?.first_difference;
+  const again = broke ? Math.max(Math.min(prefix.shared, input) - read, 0) : 0;
   return html`${lines.length > 0 && html`<h2>What was sent</h2><${Bar} lines=${lines} words=${`${count(counted?.tokens)} tokens`} />`}
-    ${input > 0 && html`<h2>${prefix?.first_difference ? "The prefix broke" : "The cached prefix"}</h2><${Ribbon} tokens=${input} read=${read} again=${again} shared=${prefix?.first_difference ? Math.min(prefix.shared, input) : null} />`}
-    ${prefix?.first_difference && html`<p class="note"><b class="warm">It costs ${money(prefix.cost)}.</b> ${sentence(prefix.cause)} At <button class="plain mono" onClick=${() => go({ path: prefix.first_difference })}>${prefix.first_difference}</button>, byte ${count(prefix.byte)}.</p>`}`;
+    ${input > 0 && html`<h2>${broke ? "The prefix broke" : "The cached prefix"}</h2><${Ribbon} tokens=${input} read=${read} again=${again} shared=${broke ? Math.min(prefix.shared, input) : null} />`}
+    ${broke && html`<p class="note"><b class="warm">It costs ${money(prefix.cost)}.</b> ${sentence(prefix.cause)} At <button class="plain mono" onClick=${() => go({ path: broke })}>${broke}</button>, byte ${count(prefix.byte)}.</p>`}`;
 }
 
 // What is copied is what is sent, never what is drawn.

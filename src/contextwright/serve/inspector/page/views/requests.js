@@ -65,8 +65,8 @@ function waterfall(rows) {
 
 // Forks of a session differ in the end of their names, which stays where the name is cut.
 function Name({ id }) {
-  const [, start, fork] = /^(.*?)(~\d+)?$/s.exec(id);
-  return html`<a class="named" title=${id} href=${address("requests", undefined, { conversation: id })}><span class="clip">${start}</span>${fork && html`<span>${fork}</span>`}</a>`;
+  const [start, fork] = id.split(/(?=~\d+$)/);
+  return html`<a class="named" title=${id} href=${address("requests", undefined, { conversation: id })}><span class="clip">${start}</span>${fork}</a>`;
 }
 
 function Row({ row, place }) {
@@ -75,7 +75,7 @@ function Row({ row, place }) {
     <td class="number"><a class="go" href=${address("r", String(row.number))}>${row.number}</a></td>
     <td>${row.conversation ? html`<${Name} id=${row.conversation} />` : html`<span class="muted">–</span>`}</td>
     <td>${row.model}${row.mode === "translated" && html` <span class="muted">→ ${row.sent_model}</span>`}</td>
-    <td class=${row.state === "answered" || row.state === undefined ? "muted" : "warm"}>${row.state ?? "open"}${row.error && ` · ${row.error}`}${row.prefix?.first_difference && html` <span class="warm">· prefix broke</span>`}</td>
+    <td class=${(row.state ?? "answered") === "answered" ? "muted" : "warm"}>${row.state ?? "open"}${row.error && ` · ${row.error}`}${row.prefix?.first_difference && html` <span class="warm">· prefix broke</span>`}</td>
     <${Cells} of=${[count(row.usage?.input), share(row.usage?.cached ?? 0, row.usage?.input), count(row.usage?.output), money(row.price), money(place.paid)]} />
     <td><div class="fall" role="img" aria-label=${`first byte after ${seconds(row.first_byte)}, done after ${seconds(row.seconds)}`}>
       <i style=${{ left: part(place.left), width: part(place.first) }}></i><i style=${{ left: part(place.left + place.first), width: part(Math.max(place.length - place.first, 0)) }}></i>
