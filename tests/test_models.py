@@ -9,7 +9,7 @@ import pytest
 
 import contextwright as cw
 from contextwright.errors import ParseError, UsageError
-from contextwright.models import Model, Models, find, spelling
+from contextwright.models import Model, Models, find, is_same_model, spelling
 
 
 @pytest.mark.parametrize(
@@ -276,3 +276,22 @@ def test_clouds_take_system_text_only_at_the_start(name: str, is_taken: bool) ->
     assert [
         one for one in cw.check(made.payload, "anthropic", model=name) if one.level == "error"
     ] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "other", "same"),
+    [
+        ("claude-sonnet-4-5-20250929", "claude-sonnet-4-5", True),
+        ("us.anthropic.claude-sonnet-4-5-20250929-v1:0", "claude-sonnet-4-5", True),
+        ("anthropic/claude-4.5-sonnet-20250929", "anthropic/claude-sonnet-4.5", True),
+        ("claude-4-sonnet-20250522", "claude-sonnet-4-0", True),
+        ("claude-3-7-sonnet-latest", "claude-3-7-sonnet-20250219", True),
+        ("claude-neo-7-20270101", "claude-neo-7", True),
+        ("claude-neo-7", "claude-neo-8", False),
+        ("claude-sonnet-4-5", "claude-sonnet-4-6", False),
+        ("claude-opus-4-5", "claude-sonnet-4-5", False),
+        ("\ud800", "claude", False),
+    ],
+)
+def test_editions_and_spellings_are_one_model(name: str, other: str, same: bool) -> None:
+    assert is_same_model(name, other) is is_same_model(other, name) is same

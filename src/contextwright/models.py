@@ -25,7 +25,7 @@ from contextwright.errors import ParseError, UsageError, require, shown
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["ImageRule", "Model", "Models", "Prices", "find"]
+__all__ = ["ImageRule", "Model", "Models", "Prices", "find", "is_same_model"]
 
 Matched: TypeAlias = Literal["exact", "prefix", "default"]
 Row: TypeAlias = dict[str, Any]
@@ -266,6 +266,9 @@ HOSTED = re.compile(r"^(?:[a-z]+(?:-[a-z]+)*\.)+(?=[a-z])")
 MAX_NAME_CHARS = 1_000
 """Characters of a name that are looked at: no provider's is nearly as long."""
 
+TURNED = re.compile(r"^claude-((?:[4-9]|\d\d)(?:-\d)?)-([a-z]+)$")
+"""Names of Claude as OpenRouter has them in answers, with the version first."""
+
 IN_CLOUD = re.compile(r"\banthropic\.claude|\bclaude[^/]*@")
 """Names of Claude on Bedrock and Vertex, which refuse system messages in mid-conversation."""
 
@@ -281,7 +284,7 @@ def spelling(name: str) -> str:
     plain = HOSTED.sub("", plain)
     while (shorter := DATED.sub("", plain)) != plain and shorter:
         plain = shorter
-    return plain.replace(".", "-").replace("_", "-")
+    return TURNED.sub(r"claude-\2-\1", plain.replace(".", "-").replace("_", "-"))
 
 
 def unquoted(name: str) -> str:
@@ -375,6 +378,22 @@ def find_by_name(name: str) -> Model:
     if any("\ud800" <= letter <= "\udfff" for letter in name):
         raise UsageError(f"{shown(name)} is not a valid model name", hint="see cw models")
     return find(name)
+
+
+def is_same_model(name: str, other: str) -> bool:
+    """Whether two names mean one model.
+
+    Providers answer under the name of an edition: `claude-sonnet-4-5-20250929` if they were asked
+    for `claude-sonnet-4-5`.
+    """
+    return name == other or identity_of(name) == identity_of(other)
+
+
+@lru_cache(256)
+def identity_of(name: str) -> str:
+    """Return what all names of a model have in common."""
+    found = find(name)
+    return found.known_as if found.matched == "exact" else spelling(name)
 
 
 def as_model(model: str | Model) -> Model:

@@ -127,9 +127,10 @@ class Handler(BaseHTTPRequestHandler):
         if refused is not None or isinstance(answer, ReplyError):
             self.refuse(refused or answer, format)
         elif body.get("stream") or "stream" in path.rpartition(":")[2]:
-            self.answer(answer, format, model, f"r{number}")
+            self.answer(answer, format, edition_of(model, format), f"r{number}")
         else:
-            whole = write_reply(answer, format, model=model, id=f"r{number}", created=7).body
+            name = edition_of(model, format)
+            whole = write_reply(answer, format, model=name, id=f"r{number}", created=7).body
             self.send(200, {"content-type": "application/json"}, whole)
 
     def refusal(self, body: dict[str, Any], format: str, model: str) -> ReplyError | None:
@@ -231,6 +232,11 @@ class Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:
         pass
+
+
+def edition_of(model: str, format: str) -> str:
+    """The name under which a model answers: Claude's has a date."""
+    return f"{model}-20260815" if format == "anthropic" and model.startswith("claude") else model
 
 
 def signatures_in(value: Any) -> Iterator[tuple[str, str]]:

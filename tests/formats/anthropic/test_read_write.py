@@ -258,3 +258,20 @@ def test_a_picture_has_a_limit_of_its_own(media: cw.Media, is_sent: bool) -> Non
     (turn,) = rendered.payload["messages"]
     assert (turn["content"][0]["type"] == media.kind) is is_sent
     assert ("loss.media" in [change.code for change in rendered.changes]) is not is_sent
+
+
+@pytest.mark.parametrize(
+    ("asked", "stays"), [("claude-sonnet-4-5", True), ("claude-sonnet-4-6", False)]
+)
+def test_thinking_goes_back_to_the_model_that_answered_under_a_date(
+    asked: str, stays: bool
+) -> None:
+    """Anthropic names the edition in its answer: the thinking in it is still that model's own."""
+    thought = {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}
+    call = {"type": "tool_use", "id": "toolu_1", "name": "ls", "input": {}}
+    answer = {"type": "message", "role": "assistant", "model": "claude-sonnet-4-5-20250929"}
+    reply = cw.parse_reply({**answer, "content": [thought, call], "usage": {}}, "anthropic")
+    messages = [cw.user("What is here?"), reply.message, cw.tool_result("toolu_1", "a.txt")]
+    sent = cw.render(messages, "anthropic", model=asked)
+    assert (thought in sent.payload["messages"][1]["content"]) is stays
+    assert ("loss.thinking" in [change.code for change in sent.changes]) is not stays

@@ -185,3 +185,14 @@ def test_claude_draws_as_usual_while_it_thinks(
     assert drawn == sent
     assert [f"{change.code} {change.path}" for change in made.changes] == said
     assert cw.check(made.payload, "anthropic") == []
+
+
+def test_signed_thinking_goes_back_to_the_model_that_answered_under_a_date() -> None:
+    """OpenRouter asks Claude by one name, and names it in the answer by another."""
+    details = [{"type": "reasoning.text", "text": "Hm.", "signature": "c2ln", "index": 0}]
+    said = {"role": "assistant", "content": "Yes.", "reasoning_details": details}
+    answer = {"model": "anthropic/claude-4.5-sonnet-20250929", "choices": [{"message": said}]}
+    reply = cw.parse_reply(answer, "openai-chat")
+    for model, kept in (("anthropic/claude-sonnet-4.5", details), ("anthropic/claude-4", None)):
+        sent = cw.render([cw.user("Is it?"), reply.message], "openai-chat", model=model)
+        assert sent.payload["messages"][1].get("reasoning_details") == kept

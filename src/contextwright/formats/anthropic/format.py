@@ -24,7 +24,7 @@ from contextwright.formats.tools import respelled_choice
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Message, Role
 from contextwright.messages.parts import Media, Opaque, Part, Text, Thinking
-from contextwright.models import Model
+from contextwright.models import Model, is_same_model
 from contextwright.wire.anthropic.blanks import blank_inside
 from contextwright.wire.anthropic.rules import check
 from contextwright.wire.anthropic.turns import LONGEST_CALL_NAME, is_hosted
@@ -68,7 +68,7 @@ def supports_media(media: Media, model: Model) -> bool:
 def supports_thinking(thinking: Thinking, model: Model) -> bool:
     """Whether the thinking was signed by the model it is sent back to."""
     signed = thinking.origin == NAME and bool(thinking.signature)
-    return signed and thinking.model in (None, model.id)
+    return signed and (thinking.model is None or is_same_model(thinking.model, model.id))
 
 
 def accepts_extra(holder: Part | Message, role: Role, model: Model) -> bool:

@@ -45,7 +45,7 @@ from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation, replaced
 from contextwright.messages.message import Message, Role
 from contextwright.messages.parts import Part, Thinking
-from contextwright.models import Model, find
+from contextwright.models import Model, find, is_same_model
 from contextwright.wire.openai_chat.dialects import OPENAI, Dialect, dialect_of
 from contextwright.wire.openai_chat.rules import check
 
@@ -61,7 +61,9 @@ def supports_thinking(thinking: Thinking, model: Model) -> bool:
     """Whether the host takes the thinking back: its own and, if signed, from this very model."""
     if dialect_of(model).thinking is None or thinking.origin != NAME:
         return False
-    return not thinking.signature or thinking.model in (None, model.id)
+    if not thinking.signature or thinking.model is None:
+        return True
+    return is_same_model(thinking.model, model.id)
 
 
 def accepts_anything(holder: Part | Message, role: Role, model: Model) -> bool:

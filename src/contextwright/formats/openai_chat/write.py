@@ -14,6 +14,7 @@ from contextwright.formats.target import Target
 from contextwright.messages.changes import Change
 from contextwright.messages.message import Message
 from contextwright.messages.parts import Media, Opaque, Part, Text, Thinking, ToolCall, ToolResult
+from contextwright.models import is_same_model
 from contextwright.text.json import encode_json
 from contextwright.wire.openai_chat.dialects import Dialect
 
@@ -191,7 +192,8 @@ class Writer:
     def thinks_in_parts(self, thinking: Thinking) -> bool:
         """Whether this reasoning is written as a content part."""
         extra = thinking.extra.get(NAME)
-        if extra and (thinking.model in (None, self.target.model.id)):
+        model = thinking.model
+        if extra and (model is None or is_same_model(model, self.target.model.id)):
             return extra.get("type") == "thinking"
         return self.dialect.thinking == "parts"
 
