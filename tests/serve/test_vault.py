@@ -110,8 +110,16 @@ def restored(vault: Vault, history: History) -> cw.Conversation:
     return asyncio.run(vault.restored(history))
 
 
-def history_of(*messages: cw.Message, owner: str = "me", format: str = FORMAT) -> History:
-    return History(owner, format, Reading({}, cw.Conversation(messages), {}, ()))
+def history_of(
+    *messages: cw.Message,
+    owner: str = "me",
+    upstream: str = "there",
+    format: str = FORMAT,
+    model: str = "any",
+    tools: Sequence[cw.Tool] = (),
+) -> History:
+    said = cw.Conversation(messages, tools=tuple(tools))
+    return History(owner, upstream, format, model, Reading({}, said, {}, ()))
 
 
 @examples(FAULT)
@@ -143,8 +151,12 @@ def test_every_answer_comes_back_as_it_was_given(
         if restarts:
             vault = Vault(shared_store)
         assert restored(vault, history).messages == tuple(whole)
-        for owner, format in (("another", FORMAT), ("me", "gemini")):
-            other = history_of(*sent, owner=owner, format=format)
+        for owner, upstream, format in (
+            ("another", "there", FORMAT),
+            ("me", "elsewhere", FORMAT),
+            ("me", "there", "gemini"),
+        ):
+            other = history_of(*sent, owner=owner, upstream=upstream, format=format)
             assert restored(vault, other) == other.said
         request = begin(shared_store, history)
         end(shared_store, request, vault.keep(history, cw.assistant(given)))
@@ -154,13 +166,6 @@ def test_every_answer_comes_back_as_it_was_given(
 
 
 THINKING = cw.Thinking("Hm.", "sig", FORMAT)
-
-
-def test_another_answer_in_its_place_gets_nothing() -> None:
-    vault, question = Vault(), cw.user("Hello")
-    vault.keep(history_of(question), cw.assistant([THINKING, "Yes."]))
-    other = history_of(question, cw.assistant("No."), cw.user("Why?"))
-    assert restored(vault, other) == other.said
 
 
 @pytest.mark.parametrize(
@@ -178,19 +183,6 @@ def test_the_name_in_a_call_may_be_respelt(sent: str, same: bool) -> None:
     vault.keep(history_of(question), answer)
     back = history_of(question, cw.assistant(cw.ToolCall(sent, {"word": "a"}, "c1")))
     assert restored(vault, back).messages[1] == (answer if same else back.said.messages[1])
-
-
-def test_of_two_answers_in_one_place_each_gets_its_own(shared_store: cw.Store) -> None:
-    """A client may go back to a branch that it left."""
-    opening = [cw.user(f"Talk {next(TALKS)}")]
-    before = history_of(*opening)
-    told = [cw.assistant([THINKING, "Yes."]), cw.assistant([replace(THINKING, text="Oh."), "No."])]
-    for answer in told:
-        end(shared_store, begin(shared_store, before), Vault().keep(before, answer))
-    vault = Vault(shared_store)
-    for answer in (*told, told[0]):
-        back = history_of(*opening, cw.assistant(answer.text))
-        assert restored(vault, back).messages == (*opening, answer)
 
 
 def test_the_store_is_asked_once_for_what_it_has_not(

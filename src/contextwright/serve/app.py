@@ -331,7 +331,8 @@ class Gateway:
         passage: Passage | None,
     ) -> Response:
         """Return the answer of another API's upstream; keep what the client cannot send back."""
-        history = History(owner, provider.format, reading)
+        model = route.send_as or call.model
+        history = History(owner, route.upstream, provider.format, model, reading)
         if passage is not None:
             passage.begin(history.next_place if history.may_be_signed else None)
         whole = await self.vault.restored(history)

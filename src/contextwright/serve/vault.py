@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from hashlib import blake2b
+from itertools import takewhile
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -20,6 +21,7 @@ from contextwright.lru import LruCache
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Message
 from contextwright.messages.parts import Opaque, Part, Text, Thinking, ToolCall
+from contextwright.models import as_model
 from contextwright.serve.reading import Reading
 from contextwright.serve.recording.processes import is_running
 from contextwright.store.rows.recorded import signatures
@@ -47,15 +49,23 @@ class Gap(Struct, frozen=True):
 
     index: int
     message: Message
-    keys: tuple[str, ...]
-    """By which it is known: its place, and the id of its first call, if it has one."""
+    place: str
+    call: str | None
+    """The key of its first call, if it has one."""
 
 
 class History:
-    """A client's conversation with an upstream of a format; `owner` tells clients apart."""
+    """A client's conversation with a model of an upstream; `owner` tells clients apart.
 
-    def __init__(self, owner: str, format: str, reading: Reading) -> None:
-        self.owner, self.format, self.said = owner, format, reading.said
+    Some models take thinking back only behind the very prefix it was given for.
+    """
+
+    def __init__(
+        self, owner: str, upstream: str, format: str, model: str, reading: Reading
+    ) -> None:
+        self.format, self.said = format, reading.said
+        self.is_bound = as_model(model).bound_thinking
+        self._names = (owner, upstream, format)
         self._reading = reading
 
     @property
@@ -69,18 +79,51 @@ class History:
 
         Of what the client says, because it says the same of earlier answers with every request.
         """
-        return ["", *self._reading.trail.digests]
+        return list(map(self._framed, ("", *self._reading.trail.digests)))
+
+    def _framed(self, place: str) -> str:
+        """Return a place with the system text and the tools before it, if the upstream minds."""
+        return f"{self._frame} {place}" if self.is_bound else place
+
+    @cached_property
+    def _frame(self) -> str:
+        system = takewhile(lambda message: message.role == "system", self.said.messages)
+        frame = [[message.parts for message in system], self.said.tools]
+        return blake2b(encode_json(frame), digest_size=16).hexdigest()
 
     def gaps(self) -> Iterator[Gap]:
         """Yield the answers that have no signature."""
         for index, message in enumerate(self.said.messages):
             if message.role == "assistant" and not has_signature(message.parts, self.format):
-                yield Gap(index, message, keys_of(message, self.places[index]))
+                place = self.places[index]
+                yield Gap(index, message, place, self.call_at(place, message))
+
+    def call_at(self, place: str, message: Message) -> str | None:
+        """Return the key of an answer's first call; None if it has none."""
+        id = message.calls[0].id if message.calls else None
+        if not id:
+            return None
+        return f"{place} call {id}" if self.is_bound else f"call {id}"
+
+    def names(self, place: str, call: str | None) -> list[tuple[str, ...]]:
+        """Return the names of an answer in memory, the surest first.
+
+        Two answers in one place have different calls, and conversations may have calls of one id.
+        """
+        keys = [place] if call is None else [f"{place} {call}", place, call]
+        return [self.name(key) for key in keys]
+
+    def digests(self, gap: Gap) -> list[str]:
+        """Return the names of an answer in a store: that of its place, and that of its call."""
+        return [self.digest(key) for key in (gap.place, gap.call) if key is not None]
+
+    def name(self, key: str) -> tuple[str, ...]:
+        """Return the name of a key in memory: nobody else has it."""
+        return (*self._names, key)
 
     def digest(self, key: str) -> str:
         """Return the name of a key in a store, which does not reveal the owner."""
-        names = encode_json([self.owner, self.format, key])
-        return blake2b(names, digest_size=16).hexdigest()
+        return blake2b(encode_json(self.name(key)), digest_size=16).hexdigest()
 
     @property
     def next_place(self) -> str:
@@ -89,7 +132,7 @@ class History:
 
     def place_behind(self, answer: Message) -> str:
         """Return the place behind the answer, if the client sends it back as it was given."""
-        return self._reading.trail.followed_by([answer]).digests[-1]
+        return self._framed(self._reading.trail.followed_by([answer]).digests[-1])
 
 
 class Vault:
@@ -112,9 +155,10 @@ class Vault:
         if not has_signature(message.parts, history.format):
             self._note_absent(history, history.place_behind(message))
             return None
-        place, *calls = keys_of(message, history.places[-1])
-        self._remember(history, (place, *calls), message.parts)
-        return SignedAnswer(history.digest(calls[0]) if calls else None, message.parts)
+        place = history.places[-1]
+        call = history.call_at(place, message)
+        self._remember(history, place, call, message.parts)
+        return SignedAnswer(history.digest(call) if call else None, message.parts)
 
     async def restored(self, history: History) -> Conversation:
         """Return the conversation with what its client left out of answers of the upstream."""
@@ -126,7 +170,7 @@ class Vault:
             gap
             for gap in gaps
             if gap.index not in found
-            and (history.owner, history.format, history.places[gap.index + 1]) not in self._absent
+            and history.name(history.places[gap.index + 1]) not in self._absent
         ]
         if missing and self._store is not None:
             found |= await self._recalled(history, missing, gaps[-1])
@@ -140,16 +184,17 @@ class Vault:
 
     def _known(self, history: History, gap: Gap) -> tuple[Part, ...]:
         """Return an answer from memory; nothing if it is not there."""
-        for key in reversed(gap.keys):
-            name = (history.owner, history.format, key)
+        for name in history.names(gap.place, gap.call):
             parts = self._parts.get(name)
             if parts and same_answer(gap.message, parts):
                 return parts
         return ()
 
-    def _remember(self, history: History, keys: Iterable[str], parts: tuple[Part, ...]) -> None:
-        for key in keys:
-            self._parts.put((history.owner, history.format, key), parts)
+    def _remember(
+        self, history: History, place: str, call: str | None, parts: tuple[Part, ...]
+    ) -> None:
+        for name in history.names(place, call):
+            self._parts.put(name, parts)
 
     # --- from the store ----------------------------------------------------------------------
 
@@ -160,14 +205,15 @@ class Vault:
 
         Another gateway may be about to record the newest one, so that one is waited for.
         """
-        digests = {key: history.digest(key) for gap in gaps for key in gap.keys}
+        digests = [history.digests(gap) for gap in gaps]
+        sought = [digest for each in digests for digest in each]
         rows: dict[str, list[Found]] = {}
         try:
             async with asyncio.timeout(PATIENCE):
-                rows = await self._read(list(digests.values()))
-                while gaps[-1] is newest and is_to_come(rows.get(digests[newest.keys[0]], ())):
+                rows = await self._read(sought)
+                while gaps[-1] is newest and is_to_come(rows.get(digests[-1][0], ())):
                     await asyncio.sleep(PAUSE)
-                    rows = await self._read(list(digests.values()))
+                    rows = await self._read(sought)
         except TimeoutError:
             log.warning("signatures were not found in time")
             if not rows:
@@ -176,12 +222,14 @@ class Vault:
             log.warning("signatures were not read: %s", error)
             return {}
         found: dict[int, tuple[Part, ...]] = {}
-        for gap in gaps:
-            its = [row for key in gap.keys for row in rows.get(digests[key], ())]
-            same = [row.parts for row in its if row.parts and same_answer(gap.message, row.parts)]
+        for gap, (place, *calls) in zip(gaps, digests, strict=True):
+            its = [row for digest in (*calls, place) for row in rows.get(digest, ())]
+            same = [row for row in its if row.parts and same_answer(gap.message, row.parts)]
+            # Those of its place are the last, and the newest of them the very last.
+            same.sort(key=lambda row: row.place == place and row.first_call in calls)
             if same:
-                found[gap.index] = same[-1]
-                self._remember(history, gap.keys, same[-1])
+                found[gap.index] = same[-1].parts
+                self._remember(history, gap.place, gap.call, same[-1].parts)
             elif not any(map(is_awaited, its)):
                 self._note_absent(history, history.places[gap.index + 1])
         return found
@@ -200,7 +248,7 @@ class Vault:
 
     def _note_absent(self, history: History, place: str) -> None:
         """Note that the store does not have the answer before a place."""
-        self._absent.put((history.owner, history.format, place), None)
+        self._absent.put(history.name(place), None)
 
 
 def is_to_come(rows: Sequence[Found]) -> bool:
@@ -211,12 +259,6 @@ def is_to_come(rows: Sequence[Found]) -> bool:
 def is_awaited(row: Found) -> bool:
     """Whether the request of an answer is not over; one whose gateway was killed is."""
     return row.awaited is not None and is_running(*row.awaited)
-
-
-def keys_of(message: Message, place: str) -> tuple[str, ...]:
-    """Return the keys of an answer: its place, and the id of its first call, if it has one."""
-    id = message.calls[0].id if message.calls else None
-    return (place, f"call {id}") if id else (place,)
 
 
 def has_signature(parts: Sequence[Part], format: str) -> bool:
