@@ -16,8 +16,6 @@ else:
     from backports import zstd
 
 __all__ = [
-    "DAMAGED",
-    "UNPACKERS",
     "TooLarge",
     "TooSlow",
     "UnknownEncoding",
@@ -74,8 +72,10 @@ async def read_body(chunks: AsyncIterable[bytes], limit: int, seconds: float) ->
     return bytes(body)
 
 
-def decompressed(body: bytes, encodings: str, limit: int) -> bytes:
+def decompressed(body: bytes, encodings: str, limit: int, *, may_be_cut: bool = False) -> bytes:
     """Return a body without its encodings, a list in the order in which they were applied.
+
+    One that `may_be_cut` is returned as far as it came.
 
     Raises:
         UnknownEncoding: one of them is not known.
@@ -90,13 +90,13 @@ def decompressed(body: bytes, encodings: str, limit: int) -> bytes:
             hint = f"known: {', '.join(UNPACKERS)}"
             raise UnknownEncoding(f"the body is compressed with {shown(name)}", hint=hint)
         try:
-            body = unpacked(body, UNPACKERS[name], limit)
+            body = unpacked(body, UNPACKERS[name], limit, may_be_cut)
         except DAMAGED as error:
             raise ParseError(f"the body is not {name}: {shown(str(error))}") from None
     return body
 
 
-def unpacked(body: bytes, start: Callable[[], Any], limit: int) -> bytes:
+def unpacked(body: bytes, start: Callable[[], Any], limit: int, may_be_cut: bool) -> bytes:
     """Decompress one member after another."""
     found = bytearray()
     while body:
@@ -105,6 +105,8 @@ def unpacked(body: bytes, start: Callable[[], Any], limit: int) -> bytes:
         if len(found) > limit:
             raise TooLarge(limit)
         if not unpacker.eof:
+            if may_be_cut:
+                break
             raise ParseError("the compressed body is cut off")
         body = unpacker.unused_data
     return bytes(found)

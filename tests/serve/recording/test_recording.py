@@ -12,8 +12,7 @@ from msgspec.structs import replace
 
 import contextwright as cw
 from contextwright.formats.replies.events import ReplyError, Usage
-from contextwright.formats.replies.reply import ModelReply, events_of
-from contextwright.formats.replies.streams import write_stream
+from contextwright.formats.replies.reply import ModelReply
 from contextwright.serve import GatewaySettings, Route
 from contextwright.serve.recording import recorder
 from contextwright.store import RecordedRequest, RequestBodies
@@ -22,7 +21,6 @@ from contextwright.text.json import decode_json
 from providers.standin import KEY, BreakOff, Dribble, Request, StandIn, said, serving
 from serve.claude_code import MODEL, TOOLS, ClaudeCode, PromptCache
 from serve.gateways import TOKEN, Running, running
-from serve.test_bodies import PACKERS
 from serve.test_relay import ANSWER, UPSTREAMS, upstream
 from serve.test_translate import ENVIRONMENT, settings_for
 
@@ -296,20 +294,6 @@ def test_old_requests_are_removed_while_others_come(
                     break
         assert store.requests(limit=1, before=2) == []
         assert {one.state for one in store.requests()} == {"answered"}
-
-
-@pytest.mark.parametrize("encoding", PACKERS)
-def test_an_answer_that_comes_compressed_is_read(tmp_path: Path, encoding: str) -> None:
-    stream = write_stream(events_of(said("Yes.")), "anthropic", model=MODEL)
-    with cw.Store(tmp_path / "store.db", sync="fast") as store, upstream() as server:
-        server.headers["content-encoding"] = encoding
-        server.body = PACKERS[encoding](b"".join(stream))
-        route = Route("*", "anthropic", base_url=f"http://127.0.0.1:{server.server_port}")
-        with running(GatewaySettings((route,)), store=store) as gateway:
-            question = {"role": "user", "content": "Hello"}
-            gateway.ask("/v1/messages", {"model": "m", "max_tokens": 9, "messages": [question]})
-        (record,) = store.requests()
-        assert (record.state, texts(store, record.conversation)) == ("answered", ["Hello", "Yes."])
 
 
 @pytest.mark.parametrize("status", [200, 204, 302])

@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from contextwright.ask.record import price_of
-from contextwright.errors import ContextwrightError
+from contextwright.errors import ContextwrightError, ParseError
 from contextwright.formats import api
 from contextwright.formats.replies.failures import read_error
 from contextwright.formats.replies.reply import ModelReply
@@ -21,7 +21,7 @@ from contextwright.formats.tools import restore_calls
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation
 from contextwright.models import as_model
-from contextwright.serve.bodies import DAMAGED, UNPACKERS
+from contextwright.serve.bodies import decompressed
 from contextwright.serve.calls import Call
 from contextwright.serve.continuations import (
     PREVIOUS,
@@ -46,6 +46,8 @@ MIN_KEY_CHARS = 8
 """Shorter keys are not secrets, and would be found in any text."""
 
 
+MAX_REPLY_BYTES = 64 << 20
+"""The size of an answer that came compressed; a longer one is not kept."""
 EVENT_ENDS = (b"\n\n", b"\r\n\r\n", b"\r\r")
 NOT_KEPT = Change("loss.reply", "reply", "the recorder had too much to write; it was not kept")
 
@@ -101,7 +103,8 @@ def ended_request(
     call, outcome, record = transcript.call, transcript.outcome, transcript.record
     crossing = transcript.crossing
     # Everything that is stored is read from what is left without keys.
-    sent = (None if crossing is None else crossing.body, transcript.reply)
+    plain, lost = plain_reply(transcript)
+    sent = (None if crossing is None else crossing.body, plain)
     upstream, answer = (body and masked(body, transcript.keys) for body in sent)
     hidden = RequestBodies(transcript.request, upstream, answer)
     is_masked = (transcript.request, upstream, answer) != (call.body, *sent)
@@ -118,10 +121,9 @@ def ended_request(
     reply = read_reply(call.format, outcome, answer or b"")
     if reply is not None and said is not None:
         reply = restore_calls(reply, said)
-    state, error = state_of(outcome, reply, transcript.reply)
+    state, error = state_of(outcome, reply, answer)
     counted = all(change.code != UNCOUNTED.code for change in record.changes)
     usage = reply.usage if reply is not None and counted else None
-    changes = record.changes if transcript.reply is not None else (*record.changes, NOT_KEPT)
     prices = as_model(record.sent_model).prices
     record = replace(
         record,
@@ -137,7 +139,7 @@ def ended_request(
         reply_bytes=len(transcript.reply or b""),
         usage=usage,
         price=None if usage is None else price_of(usage, prices),
-        changes=changes,
+        changes=(*record.changes, *lost),
         masked=is_masked,
     )
     record = without_keys(record, transcript.keys)
@@ -156,6 +158,19 @@ def ended_request(
         answer=name,
     )
     return without_content(ended) if record.redacted else ended
+
+
+def plain_reply(transcript: Transcript) -> tuple[bytes | None, list[Change]]:
+    """Return an answer without compression, in which a key could hide, and what of it is lost."""
+    if transcript.reply is None:
+        return None, [NOT_KEPT]
+    encoding = transcript.outcome.encoding
+    try:
+        return decompressed(transcript.reply, encoding, MAX_REPLY_BYTES, may_be_cut=True), []
+    except ParseError as error:
+        return b"", [replace(NOT_KEPT, reason=f"it cannot be read: {error}")]
+    except ContextwrightError as error:
+        return None, [replace(NOT_KEPT, reason=str(error))]
 
 
 def remembered(
@@ -235,15 +250,12 @@ def read_reply(format: str, outcome: Outcome, body: bytes) -> ModelReply | None:
     if not body or outcome.error or (outcome.status or 200) >= 300:
         return None
     try:
-        unpacker = UNPACKERS.get(outcome.encoding)
-        plain = unpacker().decompress(body) if unpacker else body  # as far as it came
-        if not outcome.whole:
-            plain = whole_events(plain)
-        if plain.lstrip().startswith(b"{"):
-            value = decode_object(plain)
+        whole = body if outcome.whole else whole_events(body)
+        if whole.lstrip().startswith(b"{"):
+            value = decode_object(whole)
             return None if value is None else api.parse_reply(value, format)
-        return read_whole(plain, format)
-    except (ContextwrightError, msgspec.DecodeError, UnicodeError, RecursionError, *DAMAGED):
+        return read_whole(whole, format)
+    except (ContextwrightError, msgspec.DecodeError, UnicodeError, RecursionError):
         return None
 
 

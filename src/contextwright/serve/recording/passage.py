@@ -98,7 +98,7 @@ class Passage:
         """Return the answer, which is kept while it goes on to the client."""
         outcome = Outcome(
             status=response.status_code,
-            encoding=response.headers.get("content-encoding", ""),
+            encoding=",".join(response.headers.getlist("content-encoding")),
         )
         self.outcome = outcome
         if isinstance(response, StreamedAnswer):
