@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import psycopg
@@ -15,6 +16,9 @@ import contextwright as cw
 from contextwright.context.fitting.meter import meter_of
 from contextwright.context.fitting.recent import RECENT
 from contextwright.store.care.doctor import examine
+from contextwright.store.engines.base import Connection
+from contextwright.store.records import Turn
+from contextwright.store.turns import add_work
 
 BOB, AL = cw.Author("7", "Bob"), cw.Author("8", "Al")
 SECRET = "The secret word is xylophone."
@@ -330,3 +334,30 @@ def test_an_edit_keeps_calls_and_results(store: cw.Store) -> None:
             chat.edit(seq, message)
     with pytest.raises(cw.errors.NotFound):
         chat.edit(9, "Nothing")
+
+
+@pytest.mark.parametrize(("grows", "way"), [("lunch", "tea"), ("tea", "lunch")])
+def test_a_turn_is_added_while_an_earlier_message_is_edited(
+    store: cw.Store, grows: str, way: str
+) -> None:
+    """Through a fork, or in what a fork shows: both wait for each other, on every engine."""
+    store.conversation("lunch").add([cw.user("Soup?"), cw.assistant("Yes.")])
+    store.conversation("lunch").fork("tea", 1)
+    _, adding = add_work(store.conversation(grows).state, Turn(grows, [cw.user("When?")]))
+    is_added, may_end = Event(), Event()
+
+    def add(connection: Connection) -> None:
+        adding(connection)
+        is_added.set()
+        may_end.wait(10)
+
+    with ThreadPoolExecutor() as others:
+        added = others.submit(store.engine.write_alone, add)
+        is_added.wait()
+        edited = others.submit(store.conversation(way).edit, 1, "Soup, or a salad?")
+        with pytest.raises(TimeoutError):
+            edited.result(timeout=0.3)
+        may_end.set()
+        added.result()
+        edited.result()
+    assert examine(store.engine).findings == []

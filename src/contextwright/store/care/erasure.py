@@ -47,7 +47,7 @@ def erase(state: State, id: str, seqs: Collection[int], **options: Unpack[EraseO
 
     def work(connection: Connection) -> Erased:
         head = conversations.require(connection, state.tenant, id)
-        last = conversations.locked_length(connection, head) or 0
+        last = conversations.length_of(connection, head, id)
         for seq in seqs:
             if not 1 <= seq <= last:
                 raise NotFound(f"there is no message {seq} in {shown(id)}")

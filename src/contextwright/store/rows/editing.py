@@ -39,10 +39,10 @@ def edit(
     if not isinstance(message, str):
         body_of(message, "message")
     head = conversations.require(connection, tenant, id)
-    last = conversations.locked_length(connection, head) or 0
-    if not 1 <= seq <= last:
+    if not 1 <= seq <= conversations.length_of(connection, head, id):
         raise NotFound(f"there is no message {seq} in {shown(id)}")
     number = head.owner(seq)
+    conversations.locked_end(connection, number)
     old = dict(messages_at(connection, number, [seq])).get(seq)
     if old is None:
         raise missing(seq)

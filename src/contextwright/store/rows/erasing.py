@@ -15,6 +15,7 @@ from contextwright.messages.message import Message
 from contextwright.messages.quotes import quoted_id, source_id, unquoted
 from contextwright.messages.speech import spoken_text
 from contextwright.store.engines.base import Connection
+from contextwright.store.rows import conversations
 from contextwright.store.rows import memories as notes
 from contextwright.store.rows.conversations import Head
 from contextwright.store.rows.damage import read_message
@@ -59,7 +60,8 @@ def erase_messages(connection: Connection, head: Head, seqs: Collection[int]) ->
     Messages that are erased already are skipped.
     """
     done = Erased()
-    for number in {head.owner(seq) for seq in seqs}:
+    for number in sorted({head.owner(seq) for seq in seqs}):
+        conversations.locked_end(connection, number)
         own = [seq for seq in seqs if head.owner(seq) == number]
         old = {
             seq: message

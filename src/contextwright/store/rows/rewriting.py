@@ -49,7 +49,11 @@ class Reader(Struct, frozen=True):
 
 
 def readers_of(connection: Connection, number: int, seqs: Collection[int]) -> list[Reader]:
-    """Return the conversation that owns messages, and all forks that show some of them."""
+    """Return the conversation that owns messages, and all forks that show some of them.
+
+    Locks each of them, so that nobody adds to it or forks it meanwhile.
+    """
+    conversations.locked_end(connection, number)
     ((tenant, id),) = connection.rows(NAME, number)
     return [
         Reader(number, tenant, id, tuple(sorted(seqs))),
@@ -61,7 +65,7 @@ def forks_of(connection: Connection, number: int, seqs: Sequence[int]) -> Iterat
     """Yield the forks of a conversation, and theirs, that show some of its messages."""
     for fork, tenant, id, fork_at in connection.rows(FORKS, number):
         shown = tuple(seq for seq in seqs if seq <= fork_at)
-        if shown:
+        if shown and conversations.locked_end(connection, fork) is not None:
             yield Reader(fork, tenant, id, shown)
             yield from forks_of(connection, fork, shown)
 
