@@ -63,9 +63,8 @@ WHERE m.conversation = ? AND m.seq BETWEEN ? AND ?
 AND (m.joins IS NOT NULL OR m.body LIKE ? OR m.body LIKE ?) ORDER BY m.seq LIMIT {PAGE}"""
 ANSWERS = "SELECT seq, joins FROM answers WHERE conversation = ? AND seq BETWEEN ? AND ?"
 INSERT = "INSERT INTO answers (conversation, seq, joins) VALUES (?, ?, ?)"
-MARKED = """
-SELECT c.tenant, c.id FROM conversations c WHERE EXISTS (
-    SELECT 1 FROM marks k WHERE k.conversation = c.number AND k.visibility <> 'public')"""
+EVERY = """
+SELECT c.tenant, c.id, h.last FROM conversations c JOIN heads h ON h.conversation = c.number"""
 FORK = """
 INSERT INTO answers (conversation, seq, joins)
 SELECT ?, seq, joins FROM answers WHERE conversation = ? AND seq <= ?"""
@@ -250,10 +249,12 @@ def answers_between(
 
 
 def fill_answers(connection: Connection) -> None:
-    """Pair the conversations of older stores again in which messages were hidden or erased."""
-    for tenant, id in connection.rows(MARKED):
-        head = conversations.require(connection, tenant, id)
-        pair_again(connection, head, conversations.length_of(connection, head, id))
+    """Pair all conversations of an older store again.
+
+    Its rows say nothing of a second answer, of changes made later, and follow the rules of then.
+    """
+    for tenant, id, last in connection.rows(EVERY):
+        pair_again(connection, conversations.require(connection, tenant, id), last)
 
 
 def copy_to_fork(connection: Connection, parent: int, number: int, at: int) -> None:
