@@ -319,7 +319,9 @@ def test_a_damaged_message_is_left_out(seq: int, tmp_path: Path) -> None:
     with Store(tmp_path / "chat.db") as store, Store(tmp_path / "copy.db") as copy:
         chat = store.conversation("a")
         chat.add([*NAMELESS, call("read")])
-        chat.fork("b", 4).fork("c").add([result("3"), call("look")])
+        fork = chat.fork("b", 4)
+        fork.hide(3)
+        fork.fork("c").add([result("3"), call("look")])
         store.engine.write_alone(lambda connection: connection.run(spoil))
         copying.copy(store.engine, copy.engine)
         assert findings_of(copy) == []
@@ -327,15 +329,20 @@ def test_a_damaged_message_is_left_out(seq: int, tmp_path: Path) -> None:
         assert findings_of(store) == []
 
 
-def test_an_older_store_is_paired_again_when_it_is_opened(tmp_path: Path) -> None:
-    file = tmp_path / "chat.db"
+@pytest.mark.parametrize("case", ["an erased call", "results of two messages in one"])
+def test_an_older_store_is_paired_again_when_it_is_opened(case: str, tmp_path: Path) -> None:
+    """It knows the first message that each answered when it was stored, and no other."""
+    file, (messages, change) = tmp_path / "chat.db", CASES[case]
     with Store(file) as store:
         chat = store.conversation("a")
-        chat.add(NAMELESS)
-        chat.hide(1)
+        chat.add(messages)
+        change(chat)
         chat.fork("b")
         before = "DROP TABLE answers; PRAGMA user_version = 16"
         store.engine.write_alone(lambda connection: connection.run(before))
     with Store(file) as store:
         assert findings_of(store) == []
-        assert loaded(store.conversation("b"), 4, Needs(0, 1)).exchanges.members(2) == [1, 2]
+        for id in ("a", "b"):
+            chat = store.conversation(id)
+            whole = Log([one.message for one in chat.read(hidden=True)])
+            require_same_pairs(loaded(chat, len(messages), Needs(0, 1)), whole)

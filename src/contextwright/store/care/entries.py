@@ -102,7 +102,7 @@ def with_stand_in(row: Row) -> Row:
     seq, joins, kind, body, length, digest = row
     if is_damaged(body, digest):
         body = stand_in_body(body)
-        return seq, None, None, body, length, digest_of(body)
+        return seq, joins, None, body, length, digest_of(body)
     return seq, joins, kind, body if isinstance(body, str) else body.decode(), length, digest
 
 

@@ -58,8 +58,7 @@ SELECT seq, kind, body, digest FROM messages
 WHERE conversation = ? AND seq > ? ORDER BY seq LIMIT 500"""
 WAITING = "SELECT seq, part, id, name FROM open_calls WHERE conversation = ? ORDER BY seq, part"
 SET_ASIDE = """
-UPDATE messages SET body = ?, digest = ?, kind = NULL, joins = NULL
-WHERE conversation = ? AND seq = ?"""
+UPDATE messages SET body = ?, digest = ?, kind = NULL WHERE conversation = ? AND seq = ?"""
 SET_KIND = "UPDATE messages SET kind = ? WHERE conversation = ? AND seq = ?"
 KEEP_CALL = "INSERT INTO open_calls (conversation, seq, part, id, name) VALUES (?, ?, ?, ?, ?)"
 DROP_CALL = "DELETE FROM open_calls WHERE conversation = ? AND seq = ? AND part = ?"
