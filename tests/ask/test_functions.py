@@ -211,7 +211,7 @@ def strange(value: "Missing") -> str:  # pyright: ignore  # noqa: F821
         (variadic, "cannot be filled in by name"),
         (strange, "cannot be a tool"),
         (lambda: 1, "cannot be a tool's name"),
-        ("weather", "is not a function"),
+        ("weather", "a tool cannot be 'weather'"),
     ],
 )
 def test_what_cannot_be_a_tool(function: Any, words: str) -> None:

@@ -193,14 +193,17 @@ def test_completion_is_installed_once(
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("SHELL", f"/usr/bin/{shell}")
+    written = "# été\nalias ll='ls -l'".encode("latin-1")
     if profile is not None:
-        (tmp_path / profile).write_text("alias ll='ls -l'\n")
+        (tmp_path / profile).write_bytes(written)
     for _ in range(2):
         assert cw("--install-completion").code == 0
     assert (tmp_path / script).read_text() in cw("--show-completion").out
     assert "_CW_COMPLETE" in (tmp_path / script).read_text()
     if profile is not None:
-        assert (tmp_path / profile).read_text().count("\n") == 2
+        now = (tmp_path / profile).read_bytes()
+        assert now.startswith(written + b"\n")
+        assert now.count(b"\n") == 3
 
 
 def test_a_shell_without_completion(cw: Run, monkeypatch: pytest.MonkeyPatch) -> None:

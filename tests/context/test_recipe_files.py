@@ -16,17 +16,15 @@ from contextwright.systems import ContextBuilder
     [
         (
             {"fading": {"results": 2}},
-            "recipe 'mine': Object contains unknown field `fading` (it is called 'clearing' now)",
+            "recipe 'mine': the document has no field 'fading' (it is called 'clearing' now)",
         ),
         (
             {"system": ["Hi", {"type": "relevant"}]},
-            "recipe 'mine': system[1].type: Invalid value 'relevant' "
-            "(it is called 'past-excerpts' now)",
+            "recipe 'mine': system[1].type cannot be 'relevant' (it is called 'past-excerpts' now)",
         ),
         (
             {"system": [{"type": "recalled", "most": 3}]},
-            "recipe 'mine': system[0].type: Invalid value 'recalled' "
-            "(it is called 'past-messages' now)",
+            "recipe 'mine': system[0].type cannot be 'recalled' (it is called 'past-messages' now)",
         ),
     ],
 )
@@ -72,7 +70,7 @@ def test_a_byte_order_mark_is_skipped(tmp_path: Path, name: str, text: str) -> N
 
 
 def test_a_field_that_a_table_does_not_know_is_refused() -> None:
-    with pytest.raises(cw.ParseError, match="note: Object contains unknown field `colour`"):
+    with pytest.raises(cw.ParseError, match="note has no field 'colour'"):
         recipe_files.read({"note": {"text": "gone", "colour": 1}}, name="mine")
 
 
@@ -118,8 +116,8 @@ def test_a_name_of_no_recipe_is_refused(name: Any, tmp_path: Path) -> None:
 
 
 WRONG: dict[str, tuple[Any, ...]] = {
-    "answer": ("5", True, 1.5),
-    "budget": ("5", True, 1.5),
+    "answer": ("5", True, 1.5, 0, -5, 10**13),
+    "budget": ("5", True, 1.5, 0, -1, 10**13),
     "cache": (1, None, "yes"),
     "name": (5, None),
     "options": ([], None),
@@ -129,6 +127,7 @@ WRONG: dict[str, tuple[Any, ...]] = {
     "stored_system": ("drop", True),
     "system": (5, None, b"Be kind.", {"a": 1}),
     "title": (5, None),
+    "unseen": ("5", None, -1, 10**13),
     "window": ("stepped", None, cw.windows.Clearing()),
 }
 

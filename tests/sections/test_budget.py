@@ -198,7 +198,7 @@ def test_what_sections_leave_is_room_for_messages() -> None:
 @pytest.mark.parametrize("share", [-1, 1.5, 0.0, "half"])
 def test_a_share_is_tokens_or_a_fraction(share: object) -> None:
     section = {"type": "instructions", "text": "Be kind.", "budget": share}
-    with pytest.raises(ParseError, match=r"system\[0\].budget: "):
+    with pytest.raises(ParseError, match=r"system\[0\].budget cannot be "):
         recipes.read({"system": [section]})
 
 

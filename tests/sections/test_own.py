@@ -84,5 +84,5 @@ def test_a_recipe_file_names_a_class(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_only_files_name_classes() -> None:
-    with pytest.raises(cw.ParseError, match="Invalid value 'os:path'"):
+    with pytest.raises(cw.ParseError, match="cannot be 'os:path'"):
         recipe_files.read({"system": [{"type": "os:path"}]})

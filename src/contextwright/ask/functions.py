@@ -97,7 +97,8 @@ def tool_from(function: Callable[..., Any]) -> FunctionTool:
         UsageError: the function has no usable name, or a parameter that no schema can describe.
     """
     if not callable(function):
-        raise UsageError(f"{shown(function)} is not a function or a Tool")
+        hint = "a function, or Tool(name, description, parameters)"
+        raise UsageError(f"a tool cannot be {shown(function)}", hint=hint)
     name = getattr(function, "__name__", "")
     if not NAME(name):
         hint = "a tool's name has at most 64 letters, digits and _: use def"

@@ -78,7 +78,8 @@ class Question(Struct, frozen=True, kw_only=True):
         given: dict[str, Any] = dict(options)
         unknown = set(given) - set(AskOptions.__annotations__)
         if unknown:
-            raise UsageError(f"ask has no option {shown(sorted(unknown)[0])}")
+            hint = f"known: {', '.join(AskOptions.__annotations__)}"
+            raise UsageError(f"ask has no option {shown(sorted(unknown)[0])}", hint=hint)
         facts = as_model(model)
         now = given.pop("now", None) or datetime.now(UTC)
         author, provider = given.pop("author", None), given.pop("provider", None)

@@ -77,7 +77,7 @@ class Place(NamedTuple):
     profile: str | None = None
     """The file that loads the script; None if the shell looks for it there."""
     load: str = ""
-    """The lines of that file which do so."""
+    """The line of that file which does so."""
 
 
 PLACES = {
@@ -110,14 +110,23 @@ def script_of(app: Command, shell: str) -> str:
 
 
 def install(app: Command, shell: str) -> list[str]:
-    """Write the script to where a shell finds it; return lines that say what was done."""
-    place, home = PLACES[shell], Path.home()
+    """Write the script to where a shell finds it; return lines that say what was done.
+
+    Raises:
+        UsageError: the user has no home folder.
+    """
+    try:
+        place, home = PLACES[shell], Path.home()
+    except RuntimeError:
+        raise UsageError("this user has no home folder", hint="set HOME") from None
     script = home / place.script
     script.parent.mkdir(parents=True, exist_ok=True)
     script.write_text(script_of(app, shell), encoding="utf-8")
     if place.profile is not None:
-        profile = home / place.profile
-        before = profile.read_text(encoding="utf-8") if profile.exists() else ""
-        if place.load not in before:
-            profile.write_text(f"{before.rstrip()}\n{place.load}\n".lstrip(), encoding="utf-8")
+        profile, line = home / place.profile, place.load.encode()
+        before = profile.read_bytes() if profile.exists() else b""
+        if line not in before:
+            gap = b"" if before.endswith(b"\n") or not before else b"\n"
+            with profile.open("ab") as stream:  # what the user wrote stays, in any encoding
+                stream.write(gap + line + b"\n")
     return [f"{shell} completion installed in {script}", "it works in new shells"]

@@ -1,8 +1,8 @@
 """Arguments and options that several commands share.
 
-Commands annotate their parameters with `Argument` and `Option`; `commands.spread` passes them to
-the parser. A class of `OptionGroup` names options that belong together, and a command takes it as
-one parameter. The parser is not imported here, because simple stream commands run without it.
+Commands annotate their parameters with `Argument` and `Option`, which `parser.command_of` reads. A
+class of `OptionGroup` names options that belong together, and a command takes it as one parameter.
+The parser is not imported here, because simple stream commands run without it.
 """
 
 from __future__ import annotations

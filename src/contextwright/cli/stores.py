@@ -28,7 +28,6 @@ __all__ = [
 
 MAX_COMPARED = 10_000
 """Maximum number of conversations to compare with a name that is not found."""
-NOT_STORED = "it is a file: cw import stores it"
 
 
 def opened(where: StoreOptions, *, sync: Sync = "full") -> Store:
@@ -83,7 +82,10 @@ def require_conversation(store: Store, id: str) -> None:
         store.conversation(id).details()
     except NotFound as error:
         ids = (info.id for info in islice(store.list(), MAX_COMPARED))
-        hint = error.hint or near_names(id, ids) or (NOT_STORED if os.path.isfile(id) else "")
+        hint = error.hint or near_names(id, ids)
+        if not hint and os.path.exists(id):
+            kind = "folder" if os.path.isdir(id) else "file"
+            hint = f"it is a {kind}: cw import stores it"
         raise NotFound(str(error.args[0]), hint=hint) from None
 
 

@@ -42,6 +42,8 @@ FIELDS: dict[str, tuple[Any, str]] = {
     "options": (dict, "fields of Options by name"),
 }
 """The expected type of each field, also in words."""
+LEAST = {"budget": 1, "answer": 1, "unseen": 0}
+"""The smallest numbers of tokens; the largest of each is `LARGEST`."""
 CHOICES = {
     "placement": ("volatility", "system"),
     "oversize": ("refuse", "cut"),
@@ -104,6 +106,11 @@ class RecipeData(Struct, frozen=True, kw_only=True, omit_defaults=True):
             require_attributes(as_section(section, index), index)
         for name, (type, hint) in FIELDS.items():
             require(getattr(self, name), type, name, hint)
+        for name, least in LEAST.items():
+            tokens: int | None = getattr(self, name)
+            if tokens is not None and not least <= tokens <= LARGEST:
+                hint = f"{least} to {LARGEST:,} tokens"
+                raise UsageError(f"{name} cannot be {shown(tokens)}", hint=hint)
         for name, choices in CHOICES.items():
             if (value := getattr(self, name)) not in choices:
                 hint = f"one of: {', '.join(choices)}"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cache
 from importlib import import_module, resources
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, cast, get_args
+from typing import Annotated, Any, Literal, TypeVar, cast
 
 import msgspec
 from msgspec import Meta, Struct
@@ -27,6 +27,7 @@ from contextwright.formats.base import as_options
 from contextwright.sections import BuiltIn, File, Section
 from contextwright.sections.budget import as_section
 from contextwright.summaries.policy import SummaryPolicy
+from contextwright.text.fields import wrong_value
 from contextwright.text.json import convert
 from contextwright.text.toml import decode_toml
 from contextwright.windows.clearing import Clearing
@@ -54,9 +55,9 @@ class RecipeFile(Struct, forbid_unknown_fields=True):
     system: list[str | BuiltIn] = []
     window: BuiltInWindow = Stepped()
     clearing: Clearing = Clearing()
-    budget: Annotated[int, Meta(ge=1)] | None = None
-    answer: Annotated[int, Meta(ge=1)] | None = None
-    unseen: Annotated[int, Meta(ge=0)] = 0
+    budget: int | None = None
+    answer: int | None = None
+    unseen: int = 0
     note: OmissionNote | bool = True
     summary: WrittenSummary | bool = False
     placement: Literal["volatility", "system"] = "volatility"
@@ -135,7 +136,7 @@ def read(
         ]
         return recipe_of(written, sections, name)
     except msgspec.ValidationError as error:
-        raise refused(name, str(error)) from error
+        raise refused(name, data, error) from error
     except ContextwrightError as error:
         raise ParseError(f"recipe {shown(name)}: {error}") from error
 
@@ -213,42 +214,20 @@ def summary_of(written: WrittenSummary | bool) -> SummaryPolicy | None:
     return SummaryPolicy() if written else None
 
 
-def refused(name: str, fault: str) -> ParseError:
+def refused(name: str, data: Any, error: msgspec.ValidationError) -> ParseError:
     """Return an error with the path into the recipe, and what is valid there."""
-    message, _, place = fault.partition(" - at `$")
-    place = place.strip(".`")
-    if len(message) > LONGEST_FAULT:
-        message = message[: LONGEST_FAULT - 1] + "…"
-    known = FIELDS.get(place, [])
-    if place.endswith("type"):
-        known = types_of(BuiltInWindow if place.startswith("window") else BuiltIn)
-    hint = f"known: {', '.join(known)}" if known else "see docs/recipes.md"
-    if message in RENAMED:
-        hint = f"it is called {RENAMED[message]!r} now"
-    return ParseError(
-        message, path=f"recipe {shown(name)}{': ' + place if place else ''}", hint=hint
-    )
+    wrong = wrong_value(data, RecipeFile, error)
+    today = RENAMED.get(str(error).partition(" - at `")[0])
+    hint = f"it is called {today!r} now" if today else wrong.hint or "see docs/recipes.md"
+    return ParseError(str(wrong.args[0]), path=f"recipe {shown(name)}", hint=hint)
 
 
-LONGEST_FAULT = 120
 RENAMED = {
     "Object contains unknown field `fading`": "clearing",
     "Invalid value 'recalled'": "past-messages",
     "Invalid value 'relevant'": "past-excerpts",
 }
 """msgspec's errors for names of version 0.1, and today's names."""
-FIELDS = {
-    "": list(RecipeFile.__struct_fields__),
-    "clearing": list(Clearing.__struct_fields__),
-    "note": list(OmissionNote.__struct_fields__),
-    "summary": list(WrittenSummary.__struct_fields__),
-}
-"""The fields of a recipe and of its parts."""
-
-
-def types_of(union: Any) -> list[str]:
-    """Return the names of a union's members in a file."""
-    return [str(member.__struct_config__.tag) for member in get_args(union)]
 
 
 def rooted(section: str | BuiltIn, folder: Path | None) -> str | BuiltIn:

@@ -15,7 +15,7 @@ from msgspec import Struct
 from contextwright.errors import ContextwrightError, UsageError, in_one_line, require
 from contextwright.messages.conversation import Conversation, Settings
 from contextwright.messages.message import Message, Role
-from contextwright.text.fields import require_struct
+from contextwright.text.fields import require_struct, wrong_value
 from contextwright.text.json import convert
 
 __all__ = ["naming_faults", "naming_faults_of", "refuse", "refuse_faults", "require_roles"]
@@ -98,6 +98,4 @@ def refuse(value: Any, kind: Any, path: str, error: Exception | None) -> None:
     try:
         require_struct(value, convert(plain, kind))
     except msgspec.ValidationError as fault:
-        reason, _, place = str(fault).partition(" - at `$")
-        where = f"{path}{place.rstrip('`')}".lstrip(".")
-        raise UsageError(f"{where}: {reason[:1].lower()}{reason[1:]}") from error
+        raise wrong_value(value, kind, fault, path) from error

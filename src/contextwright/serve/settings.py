@@ -12,6 +12,7 @@ from msgspec import Meta, Struct
 
 from contextwright.errors import ParseError, UsageError, shown
 from contextwright.providers.hosts import Host, host_for
+from contextwright.text.fields import wrong_value
 from contextwright.text.json import convert
 from contextwright.text.toml import decode_toml
 
@@ -141,11 +142,16 @@ def read_settings(path: str | Path) -> GatewaySettings:
         UsageError: the file cannot be read, or says something unknown.
     """
     try:
-        settings = convert(decode_toml(Path(path).read_bytes()), GatewaySettings)
+        written = decode_toml(Path(path).read_bytes())
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from error
-    except (msgspec.ValidationError, ParseError) as error:
+    except ParseError as error:
         raise UsageError(f"{path}: {error}") from error
+    try:
+        settings = convert(written, GatewaySettings)
+    except msgspec.ValidationError as error:
+        wrong = wrong_value(written, GatewaySettings, error)
+        raise UsageError(f"{path}: {wrong.args[0]}", hint=wrong.hint) from error
     for route in settings.routes:
         if route.upstream != ECHO:
             host_for(route.upstream, route.base_url)

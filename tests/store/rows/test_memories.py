@@ -79,7 +79,7 @@ def test_a_conversation_takes_its_memories_with_it(store: cw.Store) -> None:
         (cw.Memory("fact", "x", meta={"a": float("nan")}), "NaN|nan"),
         (cw.Memory("fact", "x", weight=float("nan")), "memory"),
         (cw.Memory("fact", "x", about="a\nb"), "person's id"),
-        (cw.Memory("rumour", "x"), "memory: Invalid enum value"),  # pyright: ignore
+        (cw.Memory("rumour", "x"), "memory.kind cannot be 'rumour'"),  # pyright: ignore
         (7, "is not a memory"),
     ],
 )

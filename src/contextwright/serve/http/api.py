@@ -23,12 +23,13 @@ from starlette.routing import BaseRoute, Match
 from starlette.types import Receive, Scope, Send
 
 from contextwright.documents.read import decode
-from contextwright.errors import ContextwrightError, ParseError, UsageError
+from contextwright.errors import ContextwrightError, ParseError
 from contextwright.serve.bodies import TooLarge, UnknownEncoding, decompressed
 from contextwright.serve.guard import same_token
 from contextwright.serve.http.errors import ApiError, error_answer
 from contextwright.serve.http.openapi import describe
 from contextwright.serve.http.operation import JSON, Operation
+from contextwright.text.fields import wrong_value
 from contextwright.text.json import convert, encode_json
 
 __all__ = ["PREFIX", "Api", "ApiLimits", "ApiRoute", "note"]
@@ -285,7 +286,7 @@ def checked(value: Any, type: Any, *, strict: bool) -> Any:
     try:
         return convert(value, type, strict=strict)
     except msgspec.ValidationError as error:
-        raise UsageError(str(error)) from None
+        raise wrong_value(value, type, error) from None
 
 
 async def flowing(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:

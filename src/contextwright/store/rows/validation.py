@@ -18,6 +18,7 @@ from contextwright.errors import UsageError, require, shown
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import as_conversation
 from contextwright.messages.message import Message
+from contextwright.messages.validation import refuse
 from contextwright.recall.memories import Memory
 from contextwright.text.json import UNFIT, convert, decoder, encode_json, require_json
 
@@ -139,6 +140,7 @@ def body_of(message: Message, path: str) -> bytes:
         refuse_unfit(message, path)
         raise
     except (msgspec.ValidationError, TypeError) as error:
+        refuse(message, Message, path, error)
         raise UsageError(f"{path}: {shorter(str(error))}") from None
     except RecursionError:
         raise UsageError(f"{path}: nested too deeply") from None
@@ -173,6 +175,7 @@ def memory_body(memory: Memory) -> str:
         if decode_memory(body) != memory:
             raise UsageError("memory: it would not be read again as it is")
     except (msgspec.ValidationError, TypeError) as error:
+        refuse(memory, Memory, "memory", error)
         raise UsageError(f"memory: {shorter(str(error))}") from None
     return body.decode()
 
