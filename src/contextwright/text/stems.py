@@ -14,12 +14,18 @@ from typing import Any, cast
 
 import Stemmer  # pyright: ignore[reportMissingTypeStubs]
 
-__all__ = ["ACCENT", "COMPOUNDING", "beginnings", "ends", "stemmer"]
+__all__ = ["ACCENT", "COMPOUNDING", "beginnings", "ends", "folded", "stemmer"]
 
 LONGEST = 40
 """Maximum characters of a term."""
 
 ACCENT = re.compile("[\u0300-\u036f]+")
+WITHOUT_STROKES = str.maketrans(
+    dict(zip("łøđðħŧıþæœ", "l o d d h t i th ae oe".split(), strict=True))
+)
+"""Letters whose stroke or tie is no accent of its own, as people write them without it: zolw for
+żółw, gudrun for guðrún.
+"""
 
 # English suffixes, the longest first, and what replaces each. Snowball's English is not better.
 ENDINGS = (
@@ -115,10 +121,11 @@ def snowball(language: str) -> Callable[[str], str]:
 
 
 def folded(word: str) -> str:
-    """Return a word without accents."""
+    """Return a word in small letters without accents."""
     if word.isascii():
         return word
-    return unicodedata.normalize("NFC", ACCENT.sub("", unicodedata.normalize("NFD", word)))
+    bare = ACCENT.sub("", unicodedata.normalize("NFD", word)).translate(WITHOUT_STROKES)
+    return unicodedata.normalize("NFC", bare)
 
 
 def english_stem(word: str) -> str:

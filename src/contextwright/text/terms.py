@@ -19,8 +19,8 @@ from contextwright.text.languages import (
     cyrillic_language,
     latin_language,
 )
-from contextwright.text.stems import ACCENT, COMPOUNDING, beginnings, ends, stemmer
-from contextwright.text.words.identifiers import parts_of, without_code
+from contextwright.text.stems import ACCENT, COMPOUNDING, beginnings, ends, folded, stemmer
+from contextwright.text.words.identifiers import identifiers_in, parts_of, without_code
 from contextwright.text.words.sounds import is_said_as_name, sounds_alike, sounds_of
 
 __all__ = [
@@ -53,14 +53,18 @@ RUN = re.compile(f"[{UNSPACED}]+")
 SPECIAL = f"[{UNSPACED}{VOWELLED}]"
 """A pattern that takes milliseconds to compile, which only text that is not ASCII needs."""
 
-# Marks that are often left out: accents without a letter of their own, Arabic vowels and the line
-# that stretches words, the dot below Hindi letters, apostrophes in Ukrainian.
+# Marks that are often left out: accents without a letter of their own, Hebrew and Arabic vowels and
+# the line that stretches words, the dot below Hindi letters, apostrophes in Ukrainian.
 LEFT_OUT = re.compile(
-    "[\u0300-\u036f\u0610-\u061a\u0640\u064b-\u065f\u0670\u093c]+"
+    "[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7"
+    "\u0610-\u061a\u0640\u064b-\u065f\u0670\u093c]+"
     "|(?<=[\u0400-\u04ff])['\u2019\u02bc`](?=[\u0400-\u04ff])"
 )
 LETTERS_ALIKE = "أإآٱىँ", "اااايं"
 """Letters that people write for each other."""
+VIRAMA = "\u094d"
+NASAL = re.compile("ङ्(?=[क-घ])|ञ्(?=[च-झ])|ण्(?=[ट-ढ])|न्(?=[त-ध])|म्(?=[प-भ])")
+"""An n or m of Hindi that may be written as a dot: हिन्दी, हिंदी."""
 
 SCRIPTS = (
     ("\u0400", "\u052f", "cyrillic"),
@@ -154,8 +158,9 @@ def findable_terms(text: str, languages: Languages | None = None) -> set[str]:
 def bare_terms(text: str) -> dict[str, set[str]]:
     """Return, for the terms of a query, others that a text may have instead.
 
-    They are those of a text that shows no language, as a message of two words may be, and those of
-    names in another script. Terms that are the same are left out.
+    They are those of a text that shows no language, as a message of two words may be, those of
+    names in another script, and the whole of an identifier for its words: YouTube is one word to
+    some. Terms that are the same are left out.
     """
     simple = spelled(text)
     words = words_in(simple)
@@ -165,8 +170,13 @@ def bare_terms(text: str) -> dict[str, set[str]]:
     for word in words - common_words(known):
         if sounds := sounds_alike(word, is_name=word in names):
             bare.setdefault(stemmer(known.of(word))(word), set()).update(sounds)
+    unknown = known._replace(latin=UNKNOWN)
+    for word, joined, parts in identifiers_in(text):
+        whole = terms_of(joined.lower(), known) | terms_of(joined.lower(), unknown)
+        for term in terms_of(" ".join((word.lower(), *map(str.lower, parts))), known):
+            if others := whole - {term}:
+                bare.setdefault(term, set()).update(others)
     if known.latin != UNKNOWN:
-        unknown = known._replace(latin=UNKNOWN)
         for word in words | parts_in(text):
             term, other = (stemmer(one.of(word))(word) for one in (known, unknown))
             if term != other:
@@ -230,7 +240,8 @@ def spelled(text: str) -> str:
         return text.lower()
     # Fold case last: mathematical letters become capitals only after decomposition.
     simple = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-    return LEFT_OUT.sub("", simple).translate(alike())
+    simple = LEFT_OUT.sub("", simple).translate(alike())
+    return NASAL.sub("ं", simple) if VIRAMA in simple else simple
 
 
 @cache
@@ -291,4 +302,4 @@ def plain(text: str) -> str:
         return text.lower()
     # Fold case last: mathematical letters become capitals only after decomposition.
     simple = ACCENT.sub("", unicodedata.normalize("NFKD", text)).casefold()
-    return unicodedata.normalize("NFC", ACCENT.sub("", unicodedata.normalize("NFKD", simple)))
+    return folded(unicodedata.normalize("NFKD", simple))

@@ -109,6 +109,16 @@ def test_scores_say_which_share_of_the_query_is_there(store: cw.Store) -> None:
     ]
 
 
+def test_a_word_with_capitals_inside_is_one_word_to_some(store: cw.Store) -> None:
+    chat = store.conversation("a")
+    for text in ("a tube of glue", "we are on github", "seen on youtube", "YouTube is down"):
+        chat.add(cw.user(text))
+    hits = store.search("YouTube", "a")
+    assert [(hit.seq, hit.score) for hit in hits[:2]] == [(4, 1), (3, 1)]
+    assert [(hit.seq, hit.score) for hit in store.search("GitHub", "a")] == [(2, 1)]
+    assert store.recall("Is YouTube down?").confidence > 0.5
+
+
 def test_hidden_messages_are_not_found_and_forks_find_their_parents(store: cw.Store) -> None:
     chat = store.conversation("a")
     chat.add([cw.user("risotto one"), cw.user("risotto two"), cw.user("risotto three")])
@@ -198,7 +208,7 @@ def back_to_version_1(place: str) -> None:
         version = "PRAGMA user_version = 1"
     engine.write_alone(lambda connection: connection.run(tables + version))
     engine.close()
-    assert len(STEPS) == 18
+    assert len(STEPS) == 19
 
 
 WORDS = ("tea", "soup", "кава", "каву", "东京", "green", "2026")

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextwright.text.terms import findable_terms, keywords, terms_of
+from contextwright.text.terms import bare_terms, findable_terms, held_terms, keywords, terms_of
 from contextwright.text.words.identifiers import parts_of
 
 
@@ -51,6 +51,14 @@ def test_each_spelling_finds_the_others(question: str, message: str) -> None:
     words = {"get", "thread", "history"}
     found = keywords(f"Who calls {question}?") & findable_terms(f"We renamed `{message}` today.")
     assert found >= terms_of(" ".join(words))
+
+
+@pytest.mark.parametrize("said", ["getthreadhistory", *SPELLINGS[:4]])
+@pytest.mark.parametrize("asked", SPELLINGS[:4])
+def test_the_whole_of_an_identifier_has_all_of_its_words(asked: str, said: str) -> None:
+    terms = keywords(asked)
+    assert held_terms(f"I use {said} daily.", terms, bare_terms(asked)) == terms
+    assert held_terms(f"Ich nutze {said} nicht.", terms, bare_terms(asked)) == terms
 
 
 def test_in_code_only_whole_names_count() -> None:

@@ -6,8 +6,9 @@ Kebab-case and paths need nothing: their marks are not letters, so that their wo
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
-__all__ = ["parts_of", "without_code"]
+__all__ = ["identifiers_in", "parts_of", "without_code"]
 
 LONGEST = 100
 """Maximum characters of an identifier; longer ones are data."""
@@ -25,22 +26,39 @@ that only whole names count there.
 PART = re.compile(r"[^\W\d_]{2,}\d*")
 
 
+class Identifier(NamedTuple):
+    """An identifier of several words."""
+
+    word: str
+    """As it is written."""
+    joined: str
+    """Without underscores, which is the same for all its spellings."""
+    parts: tuple[str, ...]
+    """Its words."""
+
+
 def parts_of(text: str) -> set[str]:
     """Return the words inside the identifiers of a text, and each identifier without underscores.
 
     So `getThreadHistory` and `get_thread_history` have all words in common. Parts that are not
     letters, or one letter, are left out, and so is what stands in blocks of code.
     """
+    return {part for one in identifiers_in(text) for part in (one.joined, *one.parts)}
+
+
+def identifiers_in(text: str) -> list[Identifier]:
+    """Return the identifiers of a text that have several words, each once."""
     text = without_code(text)
     if not JOINED.search(text):
-        return set()
-    parts: set[str] = set()
+        return []
+    found: list[Identifier] = []
     for word in {word for word in WORD.findall(text) if JOINED.search(word)}:
         pieces = [piece for piece in BOUNDARY.split(word) if piece] if len(word) <= LONGEST else ()
         letters = [sum(map(str.isalpha, piece)) for piece in pieces if not piece.isdigit()]
         if len(pieces) > 1 and sum(letters) >= LETTERS * len(letters):
-            parts.update(filter(PART.fullmatch, pieces), ["".join(pieces)])
-    return parts
+            parts = tuple(filter(PART.fullmatch, pieces))
+            found.append(Identifier(word, "".join(pieces), parts))
+    return found
 
 
 def without_code(text: str) -> str:

@@ -68,4 +68,8 @@ STEPS: tuple[Step, ...] = (
     ),
     Step(conversations.SQLITE_ANSWERS, conversations.POSTGRES_ANSWERS, fill_answers),
     Step(recall.SQLITE_TERMS, recall.POSTGRES_TERMS),
+    Step(
+        recall.SQLITE_TERMS + recall.DIGESTS,
+        recall.POSTGRES_TERMS + recall.DIGESTS,
+    ),
 )
