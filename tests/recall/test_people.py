@@ -256,6 +256,40 @@ def test_events_are_told_by_need_and_never_twice(store: cw.Store) -> None:
     assert not told("How are the tomatoes?", window=cw.windows.KeepAll())
 
 
+# --- handles -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("question", "speakers"),
+    [
+        ("What did @dan_the_man promise?", {"Dan 🎸"}),
+        ("what did DAN_THE_MAN promise", {"Dan 🎸"}),
+        ("Where is zoe.k?", {"Zoë"}),
+        ("Where is the man?", set()),
+        ("Write to dan_the_man@example.org.uk?", set()),
+    ],
+)
+def test_a_question_names_a_speaker_by_the_handle(question: str, speakers: set[str]) -> None:
+    handles = {"dan_the_man": "Dan 🎸", "zoe.k": "Zoë"}
+    assert question_of(question, handles.values(), None, handles).speakers == speakers
+
+
+def test_what_a_person_says_is_found_by_the_handle(store: cw.Store) -> None:
+    dan, zoe = cw.Author("U3", "Dan 🎸", "@Lorry77"), cw.Author("U4", "Zoë", "zoe.k")
+    chat = store.conversation("group")
+    for n in range(80):
+        chat.add(
+            cw.user("on it" if n % 2 else "deploying", author=(dan, zoe)[n % 2], sent_at=at(n))
+        )
+    chat.add(cw.user("The drill comes back on Friday", author=dan, sent_at=at(100)))
+    chat.add(cw.user("My drill came back on Monday", author=zoe, sent_at=at(500)))
+    for _ in range(2):  # before and after they are indexed
+        best = max(chat.recall("What did lorry77 say about the drill?"), key=lambda hit: hit.score)
+        everywhere = store.recall("What did @lorry77 say about the drill?")
+        assert best.seq == max(everywhere, key=lambda hit: hit.score).seq == 81
+        store.index(few=0)
+
+
 # --- names in another script ---------------------------------------------------------------------
 
 

@@ -1,4 +1,4 @@
-"""Recall without a store: questions, signals, ranking, packing."""
+"""Recall without a store: signals, ranking, packing."""
 
 from __future__ import annotations
 
@@ -39,114 +39,6 @@ from samples.recall import (
     talk,
     texts,
 )
-
-# --- the question --------------------------------------------------------------------------------
-
-PEOPLE = ("Anna", "Will", "Олена", "小明 Wang", "O'Brien", "Anna-Maria de la Cruz", "I", "")
-CROWD = (
-    "Олег",
-    "Ольга Коваль",
-    "Андрій",
-    "Jürgen Fischer",
-    "Sabine",
-    "Żaneta",
-    "Hans",
-    "sashko_99",
-    "kit_kat",
-)
-
-
-@pytest.mark.parametrize(
-    ("query", "speakers"),
-    [
-        ("What did Anna say about the trip?", {"Anna", "Anna-Maria de la Cruz"}),
-        ("what did anna say", {"Anna", "Anna-Maria de la Cruz"}),
-        ("Will it rain?", {"Will"}),
-        ("it will rain", set()),
-        ("Where does Will live?", {"Will"}),
-        ("Що казала Олена про каву?", {"Олена"}),
-        ("小明喜欢什么？", {"小明 Wang"}),
-        ("What does Wang like?", {"小明 Wang"}),
-        ("what does brien like", {"O'Brien"}),
-        ("bananas", set()),
-        ("", set()),
-    ],
-)
-def test_whom_a_question_names(query: str, speakers: set[str]) -> None:
-    assert question_of(query, PEOPLE).speakers == speakers
-
-
-@pytest.mark.parametrize(
-    ("query", "speakers", "meaning"),
-    [
-        ("Що подарувати Ользі?", {"Ольга Коваль"}, "Що подарувати"),
-        ("Що казала Ольга?", {"Ольга Коваль"}, "Що казала"),
-        ("Де живе сестра Андрія?", {"Андрій"}, "Де живе сестра"),
-        ("что купил андрей", set(), "что купил андрей"),
-        ("Кто ездил с Андреем и Ольгой?", {"Андрій", "Ольга Коваль"}, "Кто ездил с и"),
-        ("Wie heißt Jürgens Hund?", {"Jürgen Fischer"}, "Wie heißt Hund"),
-        ("Was ist mit Sabines Router?", {"Sabine"}, "Was ist mit Router"),
-        ("Welche Fische mag Hans?", {"Hans"}, "Welche Fische mag"),
-        ("Gdzie jest pies Żanety?", {"Żaneta"}, "Gdzie jest pies"),
-        ("Who has Sabines?", set(), "Who has Sabines"),
-        ("Did sashko sell the first aid kit?", {"sashko_99"}, "Did sell the first aid kit"),
-        ("What does kit_kat owe?", {"kit_kat"}, "What does owe"),
-    ],
-)
-def test_names_have_the_forms_of_their_language(
-    query: str, speakers: set[str], meaning: str
-) -> None:
-    question = question_of(query, CROWD)
-    assert (question.speakers, question.meaning.rstrip("?")) == (speakers, meaning)
-
-
-@pytest.mark.parametrize(
-    ("query", "terms", "common", "is_own"),
-    [
-        (
-            "When did I buy the green teapot?",
-            {"green", "teapot", "buy"},
-            {"when", "did", "i", "the"},
-            True,
-        ),
-        ("what is it", {"what", "is", "it"}, set(), False),
-        ("?! …", set(), set(), False),
-        ("'; DROP TABLE words; -- NEAR(a)", {"drop", "tabl", "word", "near"}, {"a"}, False),
-        ("Де мої ключі?", {"клюк"}, {"де", "мо"}, True),
-        ("Чий це ключ, мій?", {"клюк"}, {"чи", "це", "мі"}, True),
-        ("我的钥匙在哪里", {"的钥", "钥匙", "匙在"}, {"我的", "在哪", "哪里"}, True),
-        ("Wo steht mein Zahnarztstuhl?", {"steh", "zahnarztstuhl"}, {"wo", "mein"}, True),
-        ("¿Dónde están mis llaves?", {"llav"}, {"dond", "estan", "mis"}, True),
-    ],
-)
-def test_the_words_of_a_question(
-    query: str, terms: set[str], common: set[str], is_own: bool
-) -> None:
-    question = question_of(query)
-    assert (set(question.terms), set(question.common)) == (terms, common)
-    assert question.is_own == is_own
-
-
-def test_names_in_a_question_are_words_with_a_capital() -> None:
-    assert question_of("Did Olena see the NASA rocket in rome?").names == {"olena"}
-
-
-def test_the_meaning_of_a_question_has_no_speakers_in_it() -> None:
-    assert question_of("What did Anna cook for Boris?", ("Anna", "Boris")).meaning == (
-        "What did cook for"
-    )
-    assert question_of("Anna!", ("Anna",)).meaning == "Anna!"
-
-
-@given(st.text(max_size=200) | st.sampled_from(hostile.OWN), st.lists(st.text(max_size=8)))
-def test_any_text_is_a_question(text: str, names: list[str]) -> None:
-    question = question_of(text, names, START)
-    assert len(question.terms) <= 32
-    assert len(question.common) <= 6
-    assert question.speakers <= set(names)
-    assert question == question_of(text, names, START)
-    assert question_of(text * 500, names) == question_of((text * 500)[:2_000], names)
-
 
 # --- the outline ---------------------------------------------------------------------------------
 
@@ -190,6 +82,7 @@ def test_an_outline_is_the_same_in_pages_of_any_size(
     numbers = range(0, len(messages) + 2)
     assert [pages.entry(one) for one in numbers] == [whole.entry(one) for one in numbers]
     assert pages.people() == whole.people()
+    assert pages.handles() == whole.handles()
     entries = [entry for one in numbers if (entry := whole.entry(one))]
     assert [entry.session for entry in entries] == sessions_by_hand(messages)
     for place, entry in enumerate(entries):

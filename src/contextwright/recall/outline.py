@@ -56,6 +56,8 @@ class Lines(Struct, array_like=True):
     ids: list[str]
     """The ids of the speakers; empty if unknown."""
     flags: list[int]
+    handles: dict[str, str] = {}
+    """The names of speakers by their handles, in small letters; without those that are the same."""
 
     def with_lines(self, others: Lines) -> Lines:
         """Return the columns of these messages and of those that follow."""
@@ -65,6 +67,7 @@ class Lines(Struct, array_like=True):
             self.speakers + others.speakers,
             self.ids + others.ids,
             self.flags + others.flags,
+            self.handles | others.handles,
         )
 
     def behind(self, count: int) -> Lines:
@@ -75,6 +78,7 @@ class Lines(Struct, array_like=True):
             self.speakers[count:],
             self.ids[count:],
             self.flags[count:],
+            self.handles,
         )
 
 
@@ -115,7 +119,7 @@ class Page(Struct):
     def empty(cls, first: int, before: End | None = None) -> Page:
         """Return an empty page that begins with a message."""
         before = before or (None, first)
-        return cls(first, before, Lines([], [], [], [], []), [], Counter(), before[0])
+        return cls(first, before, Lines([], [], [], [], [], {}), [], Counter(), before[0])
 
     @property
     def last(self) -> int:
@@ -140,6 +144,7 @@ class Page(Struct):
         self.lines.speakers += map(intern, lines.speakers)
         self.lines.ids += map(intern, lines.ids)
         self.lines.flags += lines.flags
+        self.lines.handles = self.lines.handles | lines.handles
         self.people += spoken(lines)
         self.latest = next(
             (time for time in reversed(lines.times) if time is not None), self.latest
@@ -173,6 +178,14 @@ class Outline:
     def people(self) -> Counter[tuple[str, str]]:
         """Return the number of messages of each speaker, by name and id."""
         return self._people
+
+    def handles(self) -> dict[str, str]:
+        """Return the names of speakers by their handles, where they differ."""
+        handles: dict[str, str] = {}
+        for first, last, page in self.pages:
+            if first <= last:
+                handles |= page.lines.handles
+        return handles
 
     def newest_time(self) -> int | None:
         """Return the time of the newest message that has one."""
@@ -233,7 +246,7 @@ def spoken(lines: Lines, first: int = 0, last: int | None = None) -> Counter[tup
 
 def lines_of(messages: Iterable[Message]) -> Lines:
     """Return the columns of messages."""
-    lines = Lines([], [], [], [], [])
+    lines = Lines([], [], [], [], [], {})
     for message in messages:
         text = spoken_text(message)
         author = message.author
@@ -241,6 +254,9 @@ def lines_of(messages: Iterable[Message]) -> Lines:
         lines.sizes.append(len(" ".join(text.split())))
         lines.speakers.append(author.label if author else "")
         lines.ids.append(author.id or "" if author else "")
+        handle = (author.username or "").removeprefix("@") if author else ""
+        if author and handle and handle != author.label:
+            lines.handles[handle.casefold()] = author.label
         asks = ASKS * bool(ASKING.search(text.rstrip()[-2:]))
         lines.flags.append(SAID * is_said(message) | asks | USER * (message.role == "user"))
     return lines

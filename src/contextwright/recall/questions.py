@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Mapping
 from datetime import datetime
+from types import MappingProxyType
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -22,7 +23,7 @@ from contextwright.text.terms import (
     spelled,
     terms_of,
 )
-from contextwright.text.words.identifiers import parts_of
+from contextwright.text.words.identifiers import parts_of, without_code
 from contextwright.text.words.sounds import is_said_as_name, sounds_alike, sounds_of
 
 __all__ = ["Question", "asked_among", "asked_by", "question_of"]
@@ -40,7 +41,7 @@ KEYWORDS = 5
 """Maximum number of terms of a query that asks without a question mark."""
 
 LONGEST = 2_000
-"""Maximum characters of a question; a longer one was probably pasted."""
+"""Maximum characters of a question; of a longer one, which was probably pasted, both ends count."""
 
 INFLECTING = frozenset(("greek", "polish", "russian", "ukrainian"))
 """Languages in which names have cases."""
@@ -50,10 +51,18 @@ LONG_PART = 4
 """Minimum letters of a part of a handle that names somebody; shorter ones are often words."""
 WORD = re.compile(f"(?:\\w|[{VOWELLED}])+")
 LETTERS = re.compile(r"[^\W\d_]+")
+DIGIT = re.compile(r"\d")
+HANDLE = re.compile(r"(?<!\w)\w(?:[\w.-]*\w)?(?![\w@])")
+"""A handle as it may be written; before an `@` it is an address."""
 QUESTION_MARK = re.compile("[?？؟\u037e]")
 UNSPACED = "[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7af]"
 """Scripts without spaces between a name and the next word; the pattern takes milliseconds to
 compile, and only names that are not ASCII need it."""
+FULL_NAME = "[\u4e00-\u9fff\uac00-\ud7af]"
+"""Han and Hangul; kana are left out, because two of them may be anything."""
+
+NONE: Mapping[str, str] = MappingProxyType({})
+"""No handles."""
 
 
 class Question(Struct, frozen=True):
@@ -83,9 +92,14 @@ class Question(Struct, frozen=True):
     """Whether it asks nothing: neither a question nor a few keywords."""
 
 
-def question_of(text: str, speakers: Iterable[str] = (), now: datetime | None = None) -> Question:
-    """Read a question among people of these names."""
-    text = text[:LONGEST]
+def question_of(
+    text: str,
+    speakers: Iterable[str] = (),
+    now: datetime | None = None,
+    handles: Mapping[str, str] = NONE,
+) -> Question:
+    """Read a question among people of these names, and of these handles with their names."""
+    text = both_ends(text)
     words = WORD.findall(text)
     languages = languages_of(text)
     little = common_words(languages)
@@ -111,11 +125,22 @@ def question_of(text: str, speakers: Iterable[str] = (), now: datetime | None = 
         is_remark=len(terms) - len(parts_of(text)) > KEYWORDS
         and QUESTION_MARK.search(text) is None,
     )
-    return asked_among(question, speakers)
+    return asked_among(question, speakers, handles)
 
 
-def asked_among(question: Question, speakers: Iterable[str]) -> Question:
-    """Return a question as it is asked among people of these names."""
+def both_ends(text: str) -> str:
+    """Return a question; of a long one both ends, because people ask before or after a paste."""
+    if len(text) <= LONGEST:
+        return text
+    text = without_code(text).strip() or text
+    half = LONGEST // 2
+    return text if len(text) <= LONGEST else f"{text[:half]}\n{text[-half:]}"
+
+
+def asked_among(
+    question: Question, speakers: Iterable[str], handles: Mapping[str, str] = NONE
+) -> Question:
+    """Return a question as it is asked among people of these names and handles."""
     people = tuple(speakers)
     words = WORD.findall(question.text)
     known = set(map(plain, words))
@@ -132,6 +157,9 @@ def asked_among(question: Question, speakers: Iterable[str]) -> Question:
         if found:
             named.add(name)
             names.update(found)
+    for handle in handles.keys() & set(HANDLE.findall(question.text.casefold())):
+        named.add(handles[handle])
+        names.update(map(plain, WORD.findall(handle)))
     rest = [word for word in words if plain(word) not in names]
     meaning = " ".join(rest) or question.text
     return replace(question, meaning=meaning, speakers=frozenset(named))
@@ -189,7 +217,7 @@ def is_named(name: str, words: list[str], known: set[str], little: Container[str
     for word in words_of_name(name):
         simple = plain(word)
         is_unspaced = not simple.isascii() and re.search(UNSPACED, simple)
-        if is_unspaced and any(simple in one for one in known):
+        if is_unspaced and any(part in one for part in parts_of_name(simple) for one in known):
             return True
         is_common = len(simple) < 2 or simple in little
         if (simple in known) if not is_common else (word in words and word[:1].isupper()):
@@ -197,6 +225,15 @@ def is_named(name: str, words: list[str], known: set[str], little: Container[str
     return False
 
 
-def longest_first(term: str) -> tuple[int, str]:
-    """Sort key of terms by how much they say."""
-    return -len(term), term
+def parts_of_name(name: str) -> set[str]:
+    """Return a name without spaces, and those of its parts that people use alone.
+
+    A full Chinese or Korean name is a family and a given name, a Japanese one of four two of each.
+    """
+    is_full = re.fullmatch(f"{FULL_NAME}{{3,4}}", name) is not None
+    return {name, name[:2], name[-2:]} if is_full else {name}
+
+
+def longest_first(term: str) -> tuple[bool, int, str]:
+    """Sort key of terms by how much they say; long texts have numbers and ids in abundance."""
+    return DIGIT.search(term) is not None, -len(term), term

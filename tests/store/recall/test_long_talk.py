@@ -47,6 +47,30 @@ def test_the_best_conversations_are_searched_closely(tmp_path: Path) -> None:
         assert len({hit.conversation for hit in found}) == CHATS
 
 
+def test_work_between_the_words_makes_no_talk_longer(tmp_path: Path) -> None:
+    """Calls and results are never recalled: of few messages each is likelier needed."""
+    said = (
+        cw.user("Set up the project; the base is https://api.acme.test/v3."),
+        cw.assistant("I renamed parse_invoice to load_invoice."),
+        cw.user("The release branch is release/2026."),
+        cw.assistant("The flaky test is the one of uploads; it needs a clock."),
+    )
+    with cw.Store(tmp_path / "talk.db", embedder=None) as store:
+        plain, agent = store.conversation("plain"), store.conversation("agent")
+        plain.add(said)
+        for number, message in enumerate(said):
+            agent.add(message)
+            for step in range(40):
+                id = f"{number}-{step}"
+                call = cw.assistant(cw.ToolCall("read", {}, id=id))
+                agent.add([call, cw.tool_result(id, "done")])
+        found, alone = (
+            chat.recall("Why does the upload test fail sometimes?") for chat in (agent, plain)
+        )
+        assert max(found, key=lambda hit: hit.score).message == said[3]
+        assert found.confidence >= alone.confidence > 0
+
+
 @pytest.mark.parametrize("name", ["words", "meanings"])
 def test_what_is_found_in_a_long_talk(name: str, tmp_path: Path) -> None:
     embedder = bag() if name == "meanings" else None

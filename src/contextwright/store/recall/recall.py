@@ -60,14 +60,16 @@ def recall_in(state: State, id: str, wish: RecallRequest) -> RecallResult:
     """Recall from a conversation and those it was forked from."""
     trouble = indexed(state, id)
     searched = state.engine.read(lambda connection: look(connection, state, id, wish.last))
-    people = searched.outline.people()
-    question = question_of(wish.query, {name for name, _ in people if name}, wish.now)
+    people, handles = searched.outline.people(), searched.outline.handles()
+    question = question_of(wish.query, {name for name, _ in people if name}, wish.now, handles)
     if wish.asker is not None:
         question = asked_by(question, wish.asker, people)
     vector, reason = vector_of(state, question.meaning)
 
     def work(connection: Connection) -> RecallResult:
-        found = ranked_in(connection, state, searched, question, vector, wish, searched.end)
+        # Not `end`: calls and results of tools are never recalled, so an agent's talk is short.
+        said = people.total()
+        found = ranked_in(connection, state, searched, question, vector, wish, said)
         packing = Packing(wish.budget, wish.price, wish.limit)
         names = names_in(connection, searched)
         for item in known(connection, state, id, question, vector, wish):
@@ -113,7 +115,7 @@ def recall_everywhere(state: State, wish: RecallRequest) -> RecallResult:
             searched = replace(searched, title=title, known=terms)
             people |= names_in(connection, searched)
             names = {name for name, _ in searched.outline.people() if name}
-            asked = asked_among(question, names)
+            asked = asked_among(question, names, searched.outline.handles())
             found.append(ranked_in(connection, state, searched, asked, vector, wish, total))
         packing = Packing(wish.budget, wish.price, wish.limit)
         for item in known(connection, state, "", question, vector, wish):
