@@ -258,3 +258,28 @@ def test_a_damaged_question_is_no_question(
         with Store(place, embedder=None) as store:
             context = store.conversation("run").context(recipe, model=model)
         assert context.payload == recipe.build(whole, model=model).payload
+
+
+@pytest.mark.parametrize("window", [cw.windows.Stepped(messages=4), cw.windows.KeepRecent()])
+def test_a_message_that_was_set_aside_is_not_counted(
+    tmp_path: Path, window: cw.windows.Window
+) -> None:
+    """By the note on omitted messages, whether it is loaded or not; also in forks and copies."""
+    place, recipe = str(tmp_path / "store.db"), cw.Recipe(window=window, budget=400)
+    with Store(place, embedder=None) as store:
+        store.conversation("run").add([cw.user(f"question {one} " * 9) for one in range(400)])
+        store.conversation("run").fork("fork", at=300)
+    database = apsw.Connection(place)
+    database.execute("UPDATE messages SET body = body || ' ' WHERE seq IN (7, 8)")
+    database.close()
+    with Store(place) as store, Store(tmp_path / "copy.db") as other:
+        copy(store.engine, other.engine)
+        mend(store.engine, examine(store.engine))
+        for chats in (store, other):
+            assert examine(chats.engine).findings == []
+            for id in ("run", "fork"):
+                chat = chats.conversation(id)
+                whole = cw.Conversation(tuple(one.message for one in chat.read(hidden=True)), id=id)
+                context = chat.context(recipe, model="gpt-4o")
+                assert context.payload == recipe.build(whole, model="gpt-4o").payload
+        copy(store.engine, other.engine)

@@ -12,6 +12,7 @@ from contextwright.errors import shown
 from contextwright.store.engines.base import Connection, Engine, Row
 from contextwright.store.engines.digests import digest_of
 from contextwright.store.rows.damage import is_damaged, stand_in_body
+from contextwright.store.rows.kinds import SET_ASIDE
 
 __all__ = [
     "ANSWERS",
@@ -102,7 +103,7 @@ def with_stand_in(row: Row) -> Row:
     seq, joins, kind, body, length, digest = row
     if is_damaged(body, digest):
         body = stand_in_body(body)
-        return seq, joins, None, body, length, digest_of(body)
+        return seq, joins, SET_ASIDE, body, length, digest_of(body)
     return seq, joins, kind, body if isinstance(body, str) else body.decode(), length, digest
 
 

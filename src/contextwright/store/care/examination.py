@@ -23,7 +23,7 @@ from contextwright.store.records import Cure, Finding
 from contextwright.store.rows import conversations
 from contextwright.store.rows import messages as reading
 from contextwright.store.rows.damage import damage_of, decoded, stand_in_body
-from contextwright.store.rows.kinds import kind_of
+from contextwright.store.rows.kinds import SET_ASIDE, kind_of
 from contextwright.store.rows.pairing import pairing_of, tools_in
 from contextwright.store.rows.turns import MARK, marks_of
 
@@ -57,8 +57,8 @@ OWN = """
 SELECT seq, kind, body, digest FROM messages
 WHERE conversation = ? AND seq > ? ORDER BY seq LIMIT 500"""
 WAITING = "SELECT seq, part, id, name FROM open_calls WHERE conversation = ? ORDER BY seq, part"
-SET_ASIDE = """
-UPDATE messages SET body = ?, digest = ?, kind = NULL WHERE conversation = ? AND seq = ?"""
+REPLACE = f"""
+UPDATE messages SET body = ?, digest = ?, kind = {SET_ASIDE} WHERE conversation = ? AND seq = ?"""
 SET_KIND = "UPDATE messages SET kind = ? WHERE conversation = ? AND seq = ?"
 KEEP_CALL = "INSERT INTO open_calls (conversation, seq, part, id, name) VALUES (?, ?, ?, ?, ?)"
 DROP_CALL = "DELETE FROM open_calls WHERE conversation = ? AND seq = ? AND part = ?"
@@ -249,7 +249,7 @@ class Examination:
         """Return the finding about a message that changed on disk."""
         aside = stand_in_body(body)
         rows = ((aside, digest_of(aside), self.patient.number, seq),)
-        cure = Cure(SET_ASIDE, rows, "it is set aside as a deleted message")
+        cure = Cure(REPLACE, rows, "it is set aside as a deleted message")
         is_so = "cannot be read" if message is None else "is not as it was stored"
         return self.found("body", f"message {seq} {is_so}", cure)
 

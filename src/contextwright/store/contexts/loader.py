@@ -15,7 +15,7 @@ from contextwright.store.engines.base import AS_BYTES, Connection
 from contextwright.store.rows import messages as reading
 from contextwright.store.rows.conversations import Head
 from contextwright.store.rows.damage import is_damaged, read_message
-from contextwright.store.rows.kinds import ASKED, QUESTION, SYSTEM
+from contextwright.store.rows.kinds import ASKED, QUESTION, SET_ASIDE, SYSTEM
 from contextwright.store.rows.pairing import answers_between
 from contextwright.windows.log import Log
 
@@ -93,9 +93,9 @@ def load(connection: Connection, head: Head, count: int, needs: Needs) -> tuple[
     rows = Rows(connection, head, count)
     start = rows.read_end(needs)
     log = Log()
-    hidden = connection.rows(HIDDEN, head.number, count)
-    log.hide([seq - 1 for seq, _ in hidden])
-    log.erased = {seq - 1 for seq, visibility in hidden if visibility == "erased"}
+    hidden = dict(connection.rows(HIDDEN, head.number, count))
+    log.erased = {seq - 1 for seq, visibility in hidden.items() if visibility == "erased"}
+    log.hide(sorted(seq - 1 for seq in {*hidden, *rows.of_kind(SET_ASIDE, start)}))
     for seq in sorted(rows.apart(start, needs.first)):
         row = rows[seq]
         log.add_apart(seq - 1, row.message, since=first_of(row))
@@ -223,14 +223,18 @@ class Rows:
         )
         return after - 1 if is_answered else None
 
+    def of_kind(self, kind: int, stop: int) -> Iterator[int]:
+        """Yield the messages of a kind before one of them."""
+        for number, first, last in self._head.parts(1, stop - 1):
+            for (seq,) in self._connection.rows(OF_KIND, number, kind, first, last):
+                yield seq
+
     def _required(self, start: int) -> Iterator[int]:
         """Yield system and pinned messages before the end, and the newest questions."""
         connection, own = self._connection, self._head.number
         for (seq,) in connection.rows(PINNED, own, start):
             yield seq
-        for number, first, last in self._head.parts(1, start - 1):
-            for (seq,) in connection.rows(OF_KIND, number, SYSTEM, first, last):
-                yield seq
+        yield from self.of_kind(SYSTEM, start)
         for kind in (ASKED, QUESTION):
             yield from islice(self._questions(kind, 1, start - 1, newest=True), 1)
         if self.task is not None and self.task + 1 < start:
