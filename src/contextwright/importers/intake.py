@@ -3,7 +3,8 @@
 A stored conversation is compared message by message. Equal messages stay, and new ones at the end
 are added; if the two differ, nothing of the file is stored. So importing a file again stores
 nothing, and a later export of the same account adds only what is new. If messages have their own
-ids, later edits and deletions are applied too.
+ids, later edits and deletions are applied too (`updates`), and other versions of a conversation
+become forks (`versions`).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from contextwright.importers.base import Imported, Report, line_at
 from contextwright.importers.inspection import Inspection
 from contextwright.importers.read import read
 from contextwright.importers.updates import continued, updated
+from contextwright.importers.versions import LOGS, VERSIONED, Versions
 from contextwright.messages.message import Message
 from contextwright.store.engines.base import Connection
 from contextwright.store.records import ConversationInfo
@@ -104,6 +106,7 @@ class Intake(Struct, frozen=True, kw_only=True):
         """Import conversation after conversation."""
         outcome = Outcome(self.format)
         importing = Importing(connection, tenant)
+        versions = None if connection is None else Versions(connection, tenant, outcome.report)
         try:
             for one in read(
                 files,
@@ -113,7 +116,7 @@ class Intake(Struct, frozen=True, kw_only=True):
                 me=self.me,
                 threads=self.threads,
             ):
-                self.take(self.named(one, outcome), importing, outcome, files)
+                self.take(self.named(one, outcome), importing, versions, outcome, files)
             importing.flush()
         except Conflict as error:
             raise Conflict(f"{files.label}: {error.args[0]}", hint=error.hint) from None
@@ -143,8 +146,18 @@ class Intake(Struct, frozen=True, kw_only=True):
                 outcome.has_me = True
             yield message
 
-    def take(self, one: Imported, importing: Importing, outcome: Outcome, files: Files) -> None:
+    def take(
+        self,
+        one: Imported,
+        importing: Importing,
+        versions: Versions | None,
+        outcome: Outcome,
+        files: Files,
+    ) -> None:
         """Store one conversation with its messages."""
+        has_versions = one.format in (*LOGS, *VERSIONED)
+        if versions is not None and has_versions and not self.branches:
+            one = versions.placed(one)
         fork_at = None if one.parent is None else one.at
         about = (one.title, one.agent, one.settings)
         info = ConversationInfo(one.id, 0, *about, one.parent, fork_at)
@@ -159,8 +172,9 @@ class Intake(Struct, frozen=True, kw_only=True):
             messages = updated(connection, tenant, one.id, messages, one.report, latest=latest)
         elif one.format in GROWN and connection is not None:
             messages = continued(connection, tenant, one.id, messages, one.report)
+        settle = versions.settled if versions is not None and has_versions else None
         try:
-            for _ in importing.add(info, messages):
+            for _ in importing.add(info, messages, settle):
                 empty = False
                 if self.progress:
                     self.progress(files.position, files.total)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
+from typing import TypeAlias
 
 from msgspec import Struct
 
@@ -31,6 +32,11 @@ MOST_BYTES = 2**20
 """Their size, beyond which they are written even if they are few."""
 
 
+Settle: TypeAlias = Callable[[str, int, int, Message, Message], bool]
+"""Brings a stored message up to date with an imported one: by conversation, its row and number.
+False if it is another message."""
+
+
 class Piece(Struct, frozen=True):
     """Consecutive messages of a conversation, to be compared or written."""
 
@@ -39,6 +45,7 @@ class Piece(Struct, frozen=True):
     """The number of its own messages that came before."""
     messages: Sequence[Message]
     bodies: Sequence[bytes]
+    settle: Settle | None = None
 
 
 class Importing:
@@ -55,10 +62,16 @@ class Importing:
         self.added = self.known = 0
         """The number of messages stored, and of those that were stored already."""
 
-    def add(self, info: ConversationInfo, messages: Iterable[Message]) -> Iterator[int]:
+    def add(
+        self,
+        info: ConversationInfo,
+        messages: Iterable[Message],
+        settle: Settle | None = None,
+    ) -> Iterator[int]:
         """Take the messages of a conversation; yield how many, as they are taken.
 
-        A conversation with a parent is forked first.
+        A conversation with a parent is forked first. `settle` is asked about stored messages that
+        differ; without it they are a conflict.
 
         Raises:
             Conflict: this conversation, or one before it, is stored with other messages.
@@ -74,7 +87,7 @@ class Importing:
         messages, taken = iter(messages), 0
         while batch := list(islice(messages, MOST_MESSAGES)):
             bodies = bodies_of(batch, taken)
-            self._waiting[info.id] = Piece(info, taken, batch, bodies)
+            self._waiting[info.id] = Piece(info, taken, batch, bodies, settle)
             taken += len(batch)
             self._messages += len(batch)
             self._bytes += sum(map(len, bodies))
@@ -111,8 +124,10 @@ class Importing:
             if piece.info.id not in ends:
                 raise conversations.unknown(piece.info.id)
             end = ends[piece.info.id]
-            known = known_of(connection, piece, end)
+            known, is_settled = known_of(connection, piece, end)
             total += known
+            if is_settled:
+                end = conversations.locked_end(connection, end.number) or end
             if known < len(piece.messages):
                 new = turns.EncodedTurn(piece.messages[known:], piece.bodies[known:])
                 additions.append((end, new))
@@ -121,8 +136,8 @@ class Importing:
         return total
 
 
-def known_of(connection: Connection, piece: Piece, end: conversations.End) -> int:
-    """Return how many messages of a piece are stored already.
+def known_of(connection: Connection, piece: Piece, end: conversations.End) -> tuple[int, bool]:
+    """Return how many messages of a piece are stored already, and whether one was replaced.
 
     Raises:
         Conflict: they are other messages.
@@ -130,17 +145,22 @@ def known_of(connection: Connection, piece: Piece, end: conversations.End) -> in
     before = end.fork_at + piece.start
     known = min(end.last - before, len(piece.messages))
     if not known:
-        return 0
+        return 0, False
+    is_settled = False
     stored = reading.bodies_between(connection, end.number, before + 1, before + known)
     each = zip(stored, piece.messages, piece.bodies, strict=False)
     for seq, (old, message, body) in enumerate(each, before + 1):
         # The same message may be spelled differently: with fields in another order.
-        if old[0] != body.decode() and read_message(*old) != message:
-            raise Conflict(
-                f"{shown(piece.info.id)} is in the store with another message {seq}",
-                hint="remove it with cw rm, or import under another name with --as",
-            )
-    return known
+        if old[0] == body.decode() or (before_it := read_message(*old)) == message:
+            continue
+        if piece.settle and piece.settle(piece.info.id, end.number, seq, before_it, message):
+            is_settled = True
+            continue
+        raise Conflict(
+            f"{shown(piece.info.id)} is in the store with another message {seq}",
+            hint="remove it with cw rm, or import under another name with --as",
+        )
+    return known, is_settled
 
 
 def bodies_of(messages: Sequence[Message], start: int) -> list[bytes]:
