@@ -44,6 +44,7 @@ __all__ = [
     "answer_digest",
     "id_of",
     "is_continuable",
+    "is_own_item",
     "new_id",
     "number_in",
     "previous_of",
@@ -64,6 +65,8 @@ PAUSE = 0.02
 """Seconds between two looks for it."""
 PREFIX = "resp_"
 HEX = re.compile(r"[0-9a-f]{20}").fullmatch
+OWN_ITEM = re.compile(r"[a-z]+_[0-9a-f]{32}_[0-9]+").fullmatch
+"""Matches the id of an item of our answers: OpenAI's own have no number behind."""
 NUMBER_CHARS, START_CHARS = 12, 20
 """The end of the request's number in an answer's id, and of the random part behind it."""
 
@@ -289,6 +292,11 @@ def number_in(owner: str, id: str) -> int:
     if not HEX(start) or plain[START_CHARS:] != seal(owner, start):
         return 0
     return int(start[:NUMBER_CHARS], 16)
+
+
+def is_own_item(id: object) -> bool:
+    """Whether an id is that of an item in an answer of ours."""
+    return isinstance(id, str) and OWN_ITEM(id) is not None
 
 
 def seal(owner: str, start: str) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncGenerator, Mapping
-from typing import Any
+from collections.abc import AsyncGenerator, Callable, Mapping
+from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
 from msgspec.structs import replace
@@ -14,6 +14,7 @@ from contextwright.messages.changes import Change
 from contextwright.providers.hosts import Host, headers_for
 from contextwright.providers.http import HttpClient, HttpResponse
 from contextwright.serve.calls import KEY_HEADERS, UPLOADS, Call, value_of
+from contextwright.serve.continuations import RESPONSES, is_own_item
 from contextwright.serve.http.stream import BrokenOff, StreamedAnswer
 from contextwright.serve.reading import decode_turns, read_fields
 from contextwright.serve.translate import CHANGES_HEADER, named
@@ -32,8 +33,6 @@ HOP_BY_HOP = frozenset(
 FINAL = range(200, 600)
 """Statuses of answers."""
 CONTROLS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
-STAND_IN = UNSIGNED.encode()
-REFUSED = "written by another model: Claude refuses thinking without a signature of its own"
 
 
 async def relay(call: Call, host: Host, client: HttpClient, key: str | None) -> StreamedAnswer:
@@ -111,33 +110,32 @@ def of_connection(headers: Mapping[str, str]) -> set[str]:
 
 
 def without_stand_ins(call: Call) -> Call:
-    """Return a request without thinking that bears the gateway's stand-in for a signature.
+    """Return a request without thinking that a translated answer brought its client.
 
-    A client has it from a translated answer, and sends it on when it changes to Claude in the
-    middle of a conversation. Claude would refuse this request and every later one. Such blocks are
-    the gateway's own; all other turns keep their bytes.
+    The client sends it on when it changes in mid-conversation to a model of its own API, whose
+    provider would refuse this request and every later one: such thinking bears the gateway's
+    stand-in for a signature (Claude), or an id of the gateway's (Responses). All other turns keep
+    their bytes.
     """
-    if call.format != "anthropic" or STAND_IN not in call.body:
+    own = OWN_THINKING.get(call.format)
+    if own is None or own.mark.search(call.body) is None:
         return call
-    turns = value_of(call.fields, "messages")
+    turns = value_of(call.fields, own.field)
     if not is_list(turns):
         return call
     kept: list[bytes] = []
     changes: list[Change] = []
-    for index, raw in enumerate(decode_turns(call.fields["messages"])):
-        turn, places = turns[index], stand_ins_in(turns[index])
-        changes += [
-            Change("loss.thinking", f"messages[{index}].content[{place}]", REFUSED)
-            for place in places
-        ]
+    for index, raw in enumerate(decode_turns(call.fields[own.field])):
+        turn, places = own.rest(turns[index])
+        path = f"{own.field}[{index}]"
+        changes += [Change("loss.thinking", f"{path}{place}", own.reason) for place in places]
         if not places:
             kept.append(bytes(raw))
-        elif len(places) < len(turn["content"]):  # a turn without content would be refused
-            blocks = [block for at, block in enumerate(turn["content"]) if at not in places]
-            kept.append(encode_json({**turn, "content": blocks}))
+        elif turn is not None:
+            kept.append(encode_json(turn))
     if not changes:
         return call
-    body = call.body.replace(bytes(call.fields["messages"]), b"[%b]" % b",".join(kept), 1)
+    body = call.body.replace(bytes(call.fields[own.field]), b"[%b]" % b",".join(kept), 1)
     headers = {name: value for name, value in call.headers.items() if name != "content-encoding"}
     fields = read_fields(body)
     return replace(
@@ -145,12 +143,51 @@ def without_stand_ins(call: Call) -> Call:
     )
 
 
-def stand_ins_in(turn: Any) -> list[int]:
-    """Return the places of the blocks of a turn that bear the stand-in."""
+def turn_without(turn: Any) -> tuple[Any, list[str]]:
+    """Return a turn without blocks that bear the stand-in, and their places; None if it is empty.
+
+    A turn without content would be refused.
+    """
     blocks = turn.get("content") if is_object(turn) else None
-    return [
+    places = [
         place
         for place, block in enumerate(blocks if is_list(blocks) else ())
         if is_object(block)
         and (block.get("type"), block.get("signature")) == ("thinking", UNSIGNED)
     ]
+    if not places:
+        return turn, []
+    rest = [block for place, block in enumerate(blocks or ()) if place not in places]
+    return {**turn, "content": rest} if rest else None, [f".content[{one}]" for one in places]
+
+
+def item_without(item: Any) -> tuple[Any, list[str]]:
+    """Return an item, and its place if it is reasoning of another model."""
+    is_own = is_object(item) and item.get("type") == "reasoning" and is_own_item(item.get("id"))
+    return (None, [""]) if is_own else (item, [])
+
+
+class OwnThinking(NamedTuple):
+    """How thinking of a translated answer is known in the requests of an API."""
+
+    field: str
+    mark: re.Pattern[bytes]
+    """What no request without such thinking has, or hardly any."""
+    rest: Callable[[Any], tuple[Any, list[str]]]
+    reason: str
+
+
+OWN_THINKING = {
+    "anthropic": OwnThinking(
+        "messages",
+        re.compile(re.escape(UNSIGNED.encode())),
+        turn_without,
+        "written by another model: Claude refuses thinking without a signature of its own",
+    ),
+    RESPONSES: OwnThinking(
+        "input",
+        re.compile(rb'"rs_[0-9a-f]{32}_'),
+        item_without,
+        "written by another model: OpenAI refuses reasoning that it does not know",
+    ),
+}

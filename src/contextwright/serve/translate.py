@@ -191,7 +191,7 @@ async def answer(
         ProviderError: the upstream refused, could not be reached, or broke off a whole answer.
     """
     call = crossing.call
-    home = HomeCalls(crossing.conversation, crossing.tool_names)
+    home = HomeCalls(crossing.conversation, crossing.tool_names, provider.format)
     model = crossing.model
     if isinstance(provider, Provider):
         headers = own_headers(call) if call.format == provider.format else None

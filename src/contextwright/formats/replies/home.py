@@ -13,9 +13,11 @@ from contextwright.formats.replies.reply import custom_input, is_custom
 from contextwright.formats.tools import at_home, flat_names, name_at_home, tools_by_name
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.parts import ToolCall
+from contextwright.wire.gemini.types import STAND_IN
 
 __all__ = ["HomeCalls"]
 
+GEMINI = "gemini"
 FITS = re.compile(r"[A-Za-z0-9_-]{1,40}").fullmatch
 """Ids that every API accepts."""
 
@@ -25,10 +27,14 @@ class HomeCalls:
 
     A call whose id some API would refuse gets a new one.
 
-    `tool_names` is that of the `Rendered` request: the names it sent → the tools' own.
+    `tool_names` is that of the `Rendered` request: the names it sent → the tools' own. `answers` is
+    the format of the answer; a client of Gemini gets Google's stand-in for the signature that
+    others do not give, because Gemini refuses its calls without one if it is asked next.
     """
 
-    def __init__(self, request: Conversation, tool_names: Mapping[str, str]) -> None:
+    def __init__(
+        self, request: Conversation, tool_names: Mapping[str, str], answers: str = GEMINI
+    ) -> None:
         self._names = tool_names
         self._tools = tools_by_name(request)
         self._flat = flat_names(request.tools)
@@ -36,6 +42,7 @@ class HomeCalls:
         self._custom: set[int] = set()
         """The parts whose arguments are held back, because the client expects free text."""
         self._ids: dict[int, str] = {}
+        self._signs = self._source == GEMINI != answers
 
     def pass_on(self, event: Event) -> Iterator[Event]:
         """Yield the events to send for one event."""
@@ -46,6 +53,8 @@ class HomeCalls:
         elif type(event) is PartEnd and isinstance(event.part, ToolCall):
             id = self._ids.get(event.index, event.part.id)
             call = self._at_home(replace(event.part, id=id))
+            if self._signs and event.index == next(iter(self._ids), event.index):
+                call = with_stand_in(call)
             if event.index in self._custom:
                 self._custom.discard(event.index)
                 yield ArgumentsDelta(event.index, custom_input(call))
@@ -67,3 +76,9 @@ class HomeCalls:
     def _at_home(self, call: ToolCall) -> ToolCall:
         name = name_at_home(call, self._names, self._flat)
         return at_home(call, name, self._tools.get(name), self._source)
+
+
+def with_stand_in(call: ToolCall) -> ToolCall:
+    """Return a call with the stand-in for a signature; one that is signed stays."""
+    own = {"thoughtSignature": STAND_IN, **call.extra.get(GEMINI, {})}
+    return replace(call, extra={**call.extra, GEMINI: own})

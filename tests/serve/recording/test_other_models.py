@@ -1,0 +1,124 @@
+"""A client changes to a model of its own API in mid-conversation: the provider takes all of it."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import contextwright as cw
+from contextwright.formats.replies.reply import ModelReply
+from contextwright.serve import GatewaySettings, Route
+from contextwright.serve.calls import read_call
+from contextwright.serve.relay import without_stand_ins
+from contextwright.text.json import encode_json
+from providers.standin import KEY, Request, said, serving
+from serve.gateways import running
+from serve.test_relay import UNSIGNED
+from serve.upstreams import MODELS, PAIRS
+
+TOOL = cw.Tool("add", "Adds.", {"type": "object", "properties": {"a": {"type": "integer"}}})
+OWN_KIND = {"openai-chat": "openai-responses", "openai-responses": "openai-chat"}
+LEFT_OUT = {
+    "anthropic": ["messages[1].content[0]"],
+    "openai-responses": ["input[1]"],
+    "gemini": [],
+}
+
+
+def thinking_and_calling(request: Request) -> ModelReply:
+    """Thinks and calls twice at once, then answers."""
+    if request.number:
+        return said("Done.")
+    calls = [cw.ToolCall("add", {"a": number}, f"call_{number}") for number in (1, 2)]
+    return said(cw.Thinking("Hm.", origin=request.format), "Wait.", *calls)
+
+
+def history_after(client: str, payload: dict[str, Any], answer: Any) -> dict[str, Any]:
+    """The request of a client that keeps each answer as it came, with the results of its calls."""
+    match client:
+        case "openai-responses":
+            items = answer["output"]
+            calls = [item for item in items if item["type"] == "function_call"]
+            results = [
+                {"type": "function_call_output", "call_id": call["call_id"], "output": "3"}
+                for call in calls
+            ]
+            return {**payload, "input": [*payload["input"], *items, *results]}
+        case "anthropic":
+            blocks = answer["content"]
+            calls = [block for block in blocks if block["type"] == "tool_use"]
+            results = [
+                {"type": "tool_result", "tool_use_id": call["id"], "content": "3"} for call in calls
+            ]
+            turns = [{"role": "assistant", "content": blocks}, {"role": "user", "content": results}]
+            return {**payload, "messages": [*payload["messages"], *turns]}
+        case _:
+            turn = answer["candidates"][0]["content"]
+            calls = [part["functionCall"] for part in turn["parts"] if "functionCall" in part]
+            results = [
+                {"functionResponse": {"name": call["name"], "response": {"output": "3"}}}
+                for call in calls
+            ]
+            turns = [turn, {"role": "user", "parts": results}]
+            return {**payload, "contents": [*payload["contents"], *turns]}
+
+
+@pytest.mark.parametrize(
+    ("client", "other"),
+    [pair for pair in PAIRS if pair[0] != "openai-chat" and OWN_KIND.get(pair[0]) != pair[1]],
+)
+def test_its_provider_takes_what_another_model_said(
+    client: str, other: str, tmp_path: Path
+) -> None:
+    hosts = {"openai-responses": "openai", "openai-chat": "openrouter"}
+    with (
+        cw.Store(tmp_path / "store.db", sync="fast") as records,
+        serving(thinking_and_calling) as server,
+    ):
+        own, others = (
+            Route(
+                pattern,
+                hosts.get(format, format),
+                base_url=server.base_url(format),
+                key_variable="K",
+                send_as=name,
+            )
+            for pattern, format, name in (
+                (MODELS[client], client, None),
+                ("*", other, MODELS[other]),
+            )
+        )
+        settings = GatewaySettings((own, others))
+        with running(settings, environment={"K": KEY}, store=records) as gateway:
+            asked = cw.Conversation((cw.user("Add."),), tools=(TOOL,))
+            payload = cw.render(asked, client, model="any").payload
+            if client == "openai-responses":
+                question = {"role": "user", "content": "Add."}
+                payload = {**payload, "input": [question], "store": False}
+            first = gateway.generate(client, payload, model="any")
+            assert first.status == 200
+            body = history_after(client, payload, first.json)
+            second = gateway.generate(client, body, model=MODELS[client])
+        record = records.requests()[0]
+    assert (second.status, server.refused) == (200, [])
+    assert record.mode == "pass-through"
+    assert [one.path for one in record.changes] == LEFT_OUT[client]
+
+
+@pytest.mark.parametrize(
+    ("id", "stays"),
+    [
+        (f"rs_{'0a' * 16}_0", False),
+        (f"rs_{'0a' * 24}", True),
+        (f"rs_{'0a' * 16}", True),
+        (f"rs_{'0a' * 16}_0b", True),
+    ],
+)
+def test_only_reasoning_of_our_own_answers_is_left_out(id: str, stays: bool) -> None:
+    reasoning = {"type": "reasoning", "id": id, "summary": [], "encrypted_content": None}
+    words = {"role": "user", "content": f'"{id}" {UNSIGNED}'}
+    body = encode_json({"model": "m", "input": [words, reasoning, words]})
+    sent = without_stand_ins(read_call("openai-responses", "generate", body, {}))
+    assert (sent.body == body) is stays
+    assert (encode_json(reasoning) in sent.body) is stays
+    assert sent.body.count(encode_json(words)) == 2
