@@ -111,6 +111,21 @@ def test_results_of_chat_completions_are_not_read_as_those_of_forge(
     assert as_given(said).messages == cw.parse(said, "openai-chat").messages
 
 
+def test_messages_with_parts_of_ours_may_stand_beside_others() -> None:
+    """All were read as Gemini's, because they had parts: the question and the call were lost."""
+    call = {"type": "tool_call", "name": "clock", "arguments": {}, "id": "c1"}
+    said = [
+        {"role": "user", "content": "What time is it?"},
+        {"role": "assistant", "parts": [{"type": "text", "text": "I look."}, call]},
+        {"role": "tool", "tool_call_id": "c1", "content": "Noon."},
+    ]
+    assert as_given(said).messages == (
+        cw.user("What time is it?"),
+        cw.assistant([cw.Text("I look."), cw.ToolCall("clock", {}, "c1")]),
+        cw.tool_result("c1", "Noon."),
+    )
+
+
 HELLO = {"role": "user", "content": "Hello"}
 ITEM = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Hello"}]}
 CONTENT = {"role": "user", "parts": [{"text": "Hello"}]}

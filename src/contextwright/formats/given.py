@@ -118,11 +118,13 @@ def read_entries(entries: Sequence[Any]) -> Conversation:
     return Conversation(messages, changes=tuple(change for one in read for change in one.changes))
 
 
-def kind_of(entry: Any) -> Literal["ours", "reply", "foreign"]:
-    """Return what kind of entry of a list it is."""
+def kind_of(entry: Any) -> Literal["ours", "spelled", "reply", "foreign"]:
+    """Return what kind of entry of a list it is: `spelled` is a message of ours as JSON."""
     if isinstance(entry, Message):
         return "ours"
-    return "reply" if is_reply(entry) else "foreign"
+    if is_reply(entry):
+        return "reply"
+    return "spelled" if is_object(entry) and is_ours(entry) else "foreign"
 
 
 def read_foreign(entries: Sequence[tuple[int, Any]]) -> Conversation:
