@@ -8,7 +8,7 @@ from typing import Any, Literal
 from msgspec.structs import replace
 
 from contextwright.formats.base import keep_extra
-from contextwright.formats.schemas import object_schema
+from contextwright.formats.schemas import object_schema, valid_schema
 from contextwright.formats.settings import FREE, effort_of, nearest_effort
 from contextwright.formats.tools import tools_by_name
 from contextwright.messages.changes import Change
@@ -16,7 +16,7 @@ from contextwright.messages.conversation import Conversation, Effort, OutputForm
 from contextwright.messages.message import Tool
 from contextwright.messages.parts import Extra
 from contextwright.models import Model
-from contextwright.wire.openai_responses.tools import STRICT, is_strict
+from contextwright.wire.openai_responses.tools import STRICT, has_object_root, is_strict
 from contextwright.wire.values import is_list, is_object
 
 __all__ = [
@@ -29,7 +29,7 @@ __all__ = [
     "output_wire",
     "reasons",
     "tool_kind",
-    "with_object_root",
+    "with_fitted_schema",
 ]
 
 BREAKPOINT = "prompt_cache_breakpoint"
@@ -58,13 +58,18 @@ def moved(
     return rest | keep_extra(source, left) | keep_extra(target, {**extra.get(target, {}), **own})
 
 
-def with_object_root(tool: Tool, path: str, changes: list[Change]) -> Tool:
-    """Return a tool whose schema has an object at its root, without alternatives."""
-    schema, reworked = object_schema(tool.parameters or {})
-    if reworked:
-        reason = f"{', '.join(reworked)} not allowed at the root of a schema"
-        changes.append(Change("repair.schema", f"{path}.parameters", reason))
-    return replace(tool, parameters=schema)
+def with_fitted_schema(tool: Tool, path: str, changes: list[Change], *, same_format: bool) -> Tool:
+    """Return a tool whose schema is valid and has a plain object at its root."""
+    if tool.parameters is None:
+        return tool
+    path = f"{path}.parameters"
+    schema = valid_schema(tool.parameters, path, changes, items=True)
+    if not (same_format and has_object_root(schema)):
+        schema, reworked = object_schema(schema)
+        if reworked:
+            reason = f"{', '.join(reworked)} not allowed at the root of a schema"
+            changes.append(Change("repair.schema", path, reason))
+    return tool if schema is tool.parameters else replace(tool, parameters=schema)
 
 
 def allowed_names(tools: Any) -> tuple[str, ...] | None:
@@ -139,12 +144,12 @@ def output_wire(conversation: Conversation, changes: list[Change]) -> dict[str, 
     form: dict[str, Any] = {
         "type": "json_schema",
         "name": output.name or "output",
-        "schema": output.schema,
+        "schema": valid_schema(output.schema, "output.schema", changes, items=True),
     }
     if output.description is not None:
         form["description"] = output.description
     if output.strict is not None:
-        form["strict"] = output.strict and is_strict(output.schema)
+        form["strict"] = output.strict and is_strict(form["schema"])
         if form["strict"] is not output.strict:
             changes.append(Change("loss.strict", "output", STRICT))
     return form

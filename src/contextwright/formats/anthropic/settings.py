@@ -8,7 +8,7 @@ from contextwright.formats.anthropic.cache_marks import settle_cache_marks
 from contextwright.formats.anthropic.size import settle_size
 from contextwright.formats.base import foreign_settings, without
 from contextwright.formats.reader import plain
-from contextwright.formats.schemas import output_schema
+from contextwright.formats.schemas import output_schema, valid_schema
 from contextwright.formats.settings import (
     BUDGETS,
     FREE,
@@ -242,7 +242,7 @@ def write_output(output: OutputFormat, wire: dict[str, Any], changes: list[Chang
             Change("loss.setting", "output", f"{NAME} has no JSON mode without a schema")
         )
         return
-    converted = output_schema(output.schema)
+    converted = output_schema(valid_schema(output.schema, "output.schema", changes))
     if converted is None:
         reason = f"{NAME} accepts no recursive schema"
         changes.append(Change("loss.setting", "output", reason))

@@ -9,7 +9,12 @@ from contextwright.formats.anthropic.read import NAME
 from contextwright.formats.base import keep_extra
 from contextwright.formats.reader import Reader
 from contextwright.formats.rules import clean_name, tool_with_cache_mark
-from contextwright.formats.schemas import object_schema, output_schema
+from contextwright.formats.schemas import (
+    COMBINERS,
+    object_schema,
+    output_schema,
+    valid_schema,
+)
 from contextwright.formats.target import Target
 from contextwright.formats.tools import foreign_fields, hosted_equals, is_first_of_name
 from contextwright.messages.changes import Change
@@ -81,7 +86,9 @@ def tool_wire(tool: Tool, target: Target, path: str, changes: list[Change]) -> d
     wire: dict[str, Any] = {"name": target.tool_names.get(tool.name, tool.name)}
     if tool.description is not None:
         wire["description"] = tool.description
-    schema, reworked = object_schema(tool.parameters or {"type": "object"})
+    given = tool.parameters or {"type": "object"}
+    schema = valid_schema(given, f"{path}.parameters", changes)
+    schema, reworked = object_schema(schema, refused=COMBINERS)
     if reworked:
         reason = f"{', '.join(reworked)} not allowed at the root of a schema"
         changes.append(Change("repair.schema", f"{path}.parameters", reason))

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from contextwright.formats.base import foreign_settings, without
 from contextwright.formats.gemini.read import NAME
 from contextwright.formats.reader import plain
-from contextwright.formats.schemas import gemini_schema, json_schema
+from contextwright.formats.schemas import gemini_schema, json_schema, valid_schema
 from contextwright.formats.settings import (
     BUDGETS,
     FREE,
@@ -143,7 +143,8 @@ def output_wire(output: OutputFormat, changes: list[Change]) -> Object:
     """Write the output format: JSON, and its schema if there is one."""
     wire: Object = {"responseMimeType": JSON}
     if output.schema is not None:
-        wire["responseJsonSchema"], lost = gemini_schema(output.schema, enforced=True)
+        schema = valid_schema(output.schema, "output.schema", changes)
+        wire["responseJsonSchema"], lost = gemini_schema(schema, enforced=True)
         if lost:
             reason = f"{NAME} does not enforce {', '.join(lost)}"
             changes.append(Change("loss.schema", "output", reason))

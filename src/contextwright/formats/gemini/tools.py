@@ -8,7 +8,7 @@ from contextwright.errors import shown
 from contextwright.formats.base import keep_extra
 from contextwright.formats.gemini.read import NAME
 from contextwright.formats.reader import Reader
-from contextwright.formats.schemas import gemini_schema, json_schema
+from contextwright.formats.schemas import gemini_schema, json_schema, valid_schema
 from contextwright.formats.target import Target
 from contextwright.formats.tools import foreign_fields, hosted_equals, is_first_of_name
 from contextwright.messages.changes import Change
@@ -171,7 +171,8 @@ def declared(tool: Tool, extra: Object, target: Target, path: str, changes: list
     elif tool.parameters is not None and target.same_format:
         declaration["parametersJsonSchema"] = tool.parameters
     elif tool.parameters is not None:
-        declaration["parametersJsonSchema"], reworked = gemini_schema(tool.parameters)
+        schema = valid_schema(tool.parameters, f"{path}.parameters", changes)
+        declaration["parametersJsonSchema"], reworked = gemini_schema(schema)
         if reworked:
             reason = f"{NAME} cannot say {', '.join(reworked)}"
             changes.append(Change("loss.schema", f"{path}.parameters", reason))

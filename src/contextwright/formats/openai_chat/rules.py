@@ -14,7 +14,7 @@ from msgspec import UNSET, UnsetType
 
 from contextwright.errors import shown
 from contextwright.formats.media import padded_base64
-from contextwright.formats.openai import with_object_root
+from contextwright.formats.openai import with_fitted_schema
 from contextwright.formats.openai_chat.media import PARTS, supports_media
 from contextwright.formats.openai_chat.settings import fits
 from contextwright.formats.rules import (
@@ -40,7 +40,7 @@ from contextwright.wire.openai_chat.types import (
     ImageUrl,
     TextFormat,
 )
-from contextwright.wire.openai_responses.tools import STRICT, has_object_root, is_strict
+from contextwright.wire.openai_responses.tools import STRICT, is_strict
 from contextwright.wire.shapes import Shape
 
 __all__ = [
@@ -246,8 +246,7 @@ def fitted_result(
 
 def fitted_tool(tool: Tool, path: str, changes: list[Change], *, same_format: bool) -> Tool:
     """Return a tool with only fields that OpenAI accepts; strict only if its schema allows it."""
-    if tool.parameters is not None and not (same_format and has_object_root(tool.parameters)):
-        tool = with_object_root(tool, path, changes)
+    tool = with_fitted_schema(tool, path, changes, same_format=same_format)
     if tool.extra.get(NAME):
         tool = replace(tool, extra=own_fields(tool.extra, TOOL_FIELDS, path, changes))
         own = tool.extra.get(NAME, {})

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from contextwright.errors import shown
 from contextwright.formats.base import without
-from contextwright.formats.openai import with_object_root
+from contextwright.formats.openai import with_fitted_schema
 from contextwright.formats.openai_responses.media import NAME, leftover
 from contextwright.formats.openai_responses.rules import fitted_definition, is_exact, is_whole
 from contextwright.formats.reader import Reader
@@ -19,7 +19,7 @@ from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Message, Tool
 from contextwright.messages.parts import Opaque
-from contextwright.wire.openai_responses.tools import STRICT, has_object_root, is_strict
+from contextwright.wire.openai_responses.tools import STRICT, is_strict
 from contextwright.wire.shapes import objects_in
 from contextwright.wire.values import is_list, is_object
 
@@ -203,10 +203,8 @@ def tool_wire(tool: Tool, target: Target, path: str, changes: list[Change]) -> d
     if extra.get("type") == "custom":
         return {**wire, **extra}
     exact = is_exact(target.model, target.options)
-    if tool.parameters is not None and not (
-        target.same_format and (not exact or has_object_root(tool.parameters))
-    ):
-        tool = with_object_root(tool, path, changes)
+    if exact or not target.same_format:
+        tool = with_fitted_schema(tool, path, changes, same_format=target.same_format)
     if not target.same_format:
         wire["parameters"] = tool.parameters or NO_PARAMETERS
     elif tool.parameters is not None:

@@ -9,6 +9,15 @@ it lost, for a `Change`.
 from __future__ import annotations
 
 from contextwright.formats.schemas.gemini import gemini_schema, json_schema
+from contextwright.formats.schemas.nodes import COMBINERS
 from contextwright.formats.schemas.objects import object_schema, output_schema
+from contextwright.formats.schemas.valid import valid_schema
 
-__all__ = ["gemini_schema", "json_schema", "object_schema", "output_schema"]
+__all__ = [
+    "COMBINERS",
+    "gemini_schema",
+    "json_schema",
+    "object_schema",
+    "output_schema",
+    "valid_schema",
+]

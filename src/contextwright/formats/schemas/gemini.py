@@ -123,6 +123,11 @@ def with_open_ends(schema: Object, root: Object, lost: list[str]) -> Object:
     return {**schema, "required": [name for name in required_of(schema) if name not in endless]}
 
 
+def is_definition(reference: str) -> bool:
+    """Whether a reference is to the root, a definition, or an anchor: any name but a path."""
+    return not reference.startswith("#/") or reference.startswith(("#/$defs/", "#/definitions/"))
+
+
 class GeminiWriter:
     """One conversion: resolves `$ref` and records losses."""
 
@@ -160,6 +165,8 @@ class GeminiWriter:
     def listed(self, schema: Object) -> Object:
         """Write a constant as an enum of one value."""
         value = schema["const"]
+        if value is None and schema.get("type", "null") == "null":
+            return {**without(schema, "const"), "type": "null"}
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             self.lost.append("const")
             return without(schema, "const")
@@ -173,10 +180,10 @@ class GeminiWriter:
             self.lost.append(f"$ref {reference}")
             return self.one(beside)
         more = [key for key in beside if key not in BESIDE_REF and not key.startswith("$")]
-        if not more:
+        if not more and is_definition(reference):
             return schema
         alone = {key: value for key, value in schema.items() if key not in more}
-        return self.spelled_out(schema, {**target, **beside}, alone)
+        return self.spelled_out(schema, merged_all(schema, self.root), alone)
 
     def spelled_out(self, schema: Object, whole: Object, otherwise: Object) -> Object:
         """Return the expanded schema, unless it is recursive or grows too large."""

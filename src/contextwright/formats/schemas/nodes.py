@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, TypeAlias
+from urllib.parse import unquote
 
+from contextwright.wire.json_schema import HOLDING_LIST, HOLDING_NAMED, HOLDING_ONE
 from contextwright.wire.values import Object, is_list, is_object
 
 __all__ = [
@@ -26,9 +28,6 @@ DEEPEST = 60
 LARGEST = 2_000
 """Maximum number of schemas after expanding references, which can double with each one."""
 COMBINERS = ("allOf", "anyOf", "oneOf")
-HOLDING_ONE = ("items", "not", "additionalProperties", "contains", "if", "then", "else")
-HOLDING_LIST = (*COMBINERS, "prefixItems")
-HOLDING_NAMED = ("properties", "$defs", "definitions", "patternProperties")
 
 
 def rewritten(schema: Object, rewrite: Callable[[Object], Object], depth: int = 0) -> Object:
@@ -91,12 +90,17 @@ def references_in(schema: Object) -> list[str]:
 
 def resolved(root: Object, reference: str) -> Object | None:
     """Return the schema that a reference within the document points to."""
+    pointer = unquote(reference.removeprefix("#"))
     if not reference.startswith("#"):
         return None
+    if pointer and not pointer.startswith("/"):
+        return next((node for node in nodes_of(root) if node.get("$anchor") == pointer), None)
     here: Any = root
-    for step in reference.removeprefix("#").strip("/").split("/"):
-        if step:
-            step = step.replace("~1", "/").replace("~0", "~")
+    for step in filter(None, pointer.split("/")):
+        step = step.replace("~1", "/").replace("~0", "~")
+        if is_list(here) and step.isdecimal():
+            here = here[int(step)] if int(step) < len(here) else None
+        else:
             here = here.get(step) if is_object(here) else None
     return here if is_object(here) else None
 

@@ -2,43 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from typing import Any
 
 from contextwright.formats.schemas.nodes import (
     COMBINERS,
+    DEEPEST,
     Converted,
     is_recursive,
     resolved,
     rewritten,
+    without,
 )
 from contextwright.wire.values import Object, is_list, is_object
 
 __all__ = ["UNHELD", "merged_all", "object_schema", "output_schema", "required_of"]
 
 
-def object_schema(schema: Object) -> Converted:
-    """Return a schema with an object at its root, without alternatives.
+REFUSED = (*COMBINERS, "enum", "not")
+"""Keywords that OpenAI refuses at the root of a tool's schema."""
+
+
+def object_schema(schema: Object, refused: Collection[str] = REFUSED) -> Converted:
+    """Return a schema with an object at its root, without the keywords that are refused there.
 
     A root that is only a reference is replaced by its target. Alternatives are merged into one
     object that allows the properties of each and requires those that all of them require.
     """
-    lost: list[str] = []
-    seen: set[str] = set()
-    while isinstance(reference := schema.get("$ref"), str) and reference not in seen:
-        seen.add(reference)
-        beside = {key: value for key, value in schema.items() if key != "$ref"}
-        schema = {**(resolved(schema, reference) or {}), **beside}
-    if "$ref" in schema:
+    lost = ["allOf"] if "allOf" in schema else []
+    root = schema
+    flattener = Flattener(root)
+    schema = flattener.flat(schema)
+    if "$ref" in schema or flattener.endless:
         lost.append("$ref")
-        schema = {key: value for key, value in schema.items() if key != "$ref"}
-    for word in COMBINERS:
+        schema = without(schema, "$ref")
+    for word in ("anyOf", "oneOf"):
         if word in schema:
             lost.append(word)
-            schema = merged_all(schema, schema) if word == "allOf" else merged_any(schema, word)
+            schema = merged_any(schema, word, root)
     for word in ("enum", "not"):
-        if word in schema:
+        if word in schema and word in refused:
             lost.append(word)
-            schema = {key: value for key, value in schema.items() if key != word}
+            schema = without(schema, word)
     given = schema.get("type")
     if given == "object":
         return schema, lost
@@ -93,35 +98,64 @@ def output_schema(schema: Object) -> Converted | None:
 
 def merged_all(schema: Object, root: Object) -> Object:
     """Merge a schema with its `allOf`: properties and requirements add up."""
-    branches = branches_of(schema, "allOf", root)
-    base = {key: value for key, value in schema.items() if key != "allOf"}
-    whole: Object = {}
-    for branch in branches:
-        whole.update({key: value for key, value in branch.items() if key not in COMBINERS})
-    whole.update(base)
-    return with_properties(whole, (base, *branches), [required_of(s) for s in (base, *branches)])
+    return Flattener(root).flat(schema)
 
 
-def merged_any(schema: Object, word: str) -> Object:
+class Flattener:
+    """Merges references and `allOf` of schemas into them, for one root."""
+
+    def __init__(self, root: Object) -> None:
+        self.root = root
+        self.targets: dict[str, Object] = {}
+        """Flat targets of references: each is merged once, because they can double."""
+        self.open: set[str] = set()
+        self.endless = False
+        """Whether a reference led to itself."""
+
+    def flat(self, schema: Object, depth: int = 0) -> Object:
+        """Return a schema without `allOf` and reference, but one that cannot be resolved."""
+        reference = schema.get("$ref")
+        target = self.target(reference, depth) if isinstance(reference, str) else None
+        if depth > DEEPEST or (target is None and "allOf" not in schema):
+            return schema
+        base = without(schema, "allOf") if target is None else without(schema, "allOf", "$ref")
+        branches = [] if target is None else [target]
+        branches += [self.flat(one, depth + 1) for one in objects_of(schema.get("allOf"))]
+        whole: Object = {}
+        for branch in branches:
+            whole.update(branch)
+        whole.update(base)
+        return with_properties(whole, (base, *branches), map(required_of, (base, *branches)))
+
+    def target(self, reference: str, depth: int) -> Object | None:
+        """Return what a reference points to, flat: nothing more where it leads to itself."""
+        if reference in self.open:
+            self.endless = True
+            return {}
+        if reference not in self.targets:
+            target = resolved(self.root, reference)
+            if target is None:
+                return None
+            self.open.add(reference)
+            self.targets[reference] = self.flat(target, depth + 1)
+            self.open.discard(reference)
+        return self.targets[reference]
+
+
+def objects_of(value: Any) -> list[Object]:
+    """Return the objects of a list."""
+    return [one for one in value if is_object(one)] if is_list(value) else []
+
+
+def merged_any(schema: Object, word: str, root: Object) -> Object:
     """Merge a schema with its alternatives: all properties, and the requirements they share."""
-    branches = branches_of(schema, word, schema)
-    base = {key: value for key, value in schema.items() if key != word}
+    flattener = Flattener(root)
+    branches = [flattener.flat(branch) for branch in objects_of(schema.get(word))]
+    base = without(schema, word)
     shared = required_of(branches[0]) if branches else []
     for branch in branches:
         shared = [name for name in shared if name in required_of(branch)]
     return with_properties(base, (base, *branches), [required_of(base), shared])
-
-
-def branches_of(schema: Object, word: str, root: Object) -> list[Object]:
-    """Return the alternatives of a schema with their references resolved."""
-    value = schema.get(word)
-    found: list[Object] = []
-    for branch in value if is_list(value) else ():
-        if is_object(branch):
-            reference = branch.get("$ref")
-            target = resolved(root, reference) if isinstance(reference, str) else None
-            found.append(branch if target is None else target)
-    return found
 
 
 def required_of(schema: Object) -> list[str]:

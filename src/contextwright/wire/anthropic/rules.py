@@ -17,6 +17,7 @@ from contextwright.wire.anthropic.strict import beyond_limits
 from contextwright.wire.anthropic.survey import survey
 from contextwright.wire.anthropic.turns import MARK, media_holders, turn_problems, turns_of
 from contextwright.wire.anthropic.types import CustomTool, Request
+from contextwright.wire.json_schema import json_schema_problems
 from contextwright.wire.media import ANTHROPIC_BYTES, number_problems
 from contextwright.wire.output import limit_problems
 from contextwright.wire.shapes import json_problems, objects_in, shape_problems
@@ -106,6 +107,7 @@ def input_schema(schema: dict[str, Any], path: str) -> Iterator[Problem]:
     for word in ("anyOf", "oneOf", "allOf"):
         if word in schema:
             yield Problem("A-schema", f"{path}.{word}", "not allowed at the top of a schema")
+    yield from json_schema_problems(schema, "A-schema", path)
 
 
 def request_settings(payload: dict[str, Any], model: Model) -> Iterator[Problem]:

@@ -72,6 +72,8 @@ def node_problems(fields: Object, path: str) -> Iterator[Problem]:
         values = fields.get(key)
         if values is not None and not all_texts(values):
             yield Problem("G-schema", f"{path}.{key}", "a list of strings")
+    if isinstance(type_, str) and type_.upper() == "ARRAY" and fields.get("items") is None:
+        yield Problem("G-schema", f"{path}.items", "an array has to say what it holds")
     properties = fields.get("properties")
     if properties is not None and not is_object(properties):
         yield Problem("G-schema", f"{path}.properties", "an object of schemas")

@@ -13,6 +13,7 @@ from typing import Any, cast
 from contextwright.errors import Level, Problem, shown
 from contextwright.models import Model
 from contextwright.wire import ranges
+from contextwright.wire.json_schema import answer_problems, json_schema_problems
 from contextwright.wire.media import (
     OPENAI_BYTES,
     data_problems,
@@ -219,8 +220,12 @@ def definition_problems(tool: dict[str, Any], path: str, level: Level) -> Iterat
     name, schema = tool.get("name"), tool.get("parameters")
     if isinstance(name, str) and not TOOL_NAME(name):
         yield Problem("OC-toolname", f"{path}.name", NAME_RULE, level)
-    if is_object(schema) and not has_object_root(schema):
-        yield from root_problems(schema, "OC-schema", f"{path}.parameters", level)
+    if is_object(schema):
+        if not has_object_root(schema):
+            yield from root_problems(schema, "OC-schema", f"{path}.parameters", level)
+        yield from json_schema_problems(
+            schema, "OC-schema", f"{path}.parameters", level, items=True
+        )
     yield from strict_problems(tool, "parameters", "OC-strict", path, level)
 
 
@@ -273,6 +278,7 @@ def output_format(body: dict[str, Any], level: Level) -> Iterator[Problem]:
         case {"type": "json_schema", "json_schema": form} if is_object(form):
             path = "response_format.json_schema"
             yield from strict_problems(form, "schema", "OC-strict", path, level)
+            yield from answer_problems(form, "OC-schema", path, level)
         case {"type": "json_object"}:
             spoken = texts(body.get("messages"))
             if not any("json" in text.lower() for text in spoken):

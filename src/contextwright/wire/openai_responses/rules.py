@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from contextwright.errors import Level, Problem, shown
 from contextwright.models import Model
 from contextwright.wire import ranges
+from contextwright.wire.json_schema import answer_problems
 from contextwright.wire.media import number_problems
 from contextwright.wire.openai_responses.media import part_problems
 from contextwright.wire.openai_responses.sampling import efforts, sampling
@@ -381,6 +382,7 @@ def output_format(body: dict[str, Any], level: Level) -> Iterator[Problem]:
                 yield Problem("OR-json-word", "input", reason, level)
         case {"format": {"type": "json_schema"} as form} if is_object(form):
             yield from strict_problems(form, "schema", "OR-strict", "text.format", level)
+            yield from answer_problems(form, "OR-schema", "text.format", level)
         case _:
             pass
 

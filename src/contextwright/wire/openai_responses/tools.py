@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 from msgspec import field
 
 from contextwright.errors import Level, Problem, shown
+from contextwright.wire.json_schema import json_schema_problems
 from contextwright.wire.shapes import Shape, objects_in
 from contextwright.wire.values import is_list, is_object
 
@@ -279,6 +280,7 @@ def definition_problems(tool: dict[str, Any], path: str, level: Level) -> Iterat
         return
     if not has_object_root(schema):
         yield from root_problems(schema, "OR-schema", f"{path}.parameters", level)
+    yield from json_schema_problems(schema, "OR-schema", f"{path}.parameters", level, items=True)
     yield from strict_problems(tool, "parameters", "OR-strict", path, level)
 
 

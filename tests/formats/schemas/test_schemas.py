@@ -95,6 +95,50 @@ JSON_TO_GEMINI = {
         {"$ref": "#/$defs/Node", "$defs": {"Node": NODE}},
         ["recursion"],
     ),
+    "a reference to a path": (
+        {"anyOf": [PLACE, {"type": "null"}], "items": {"$ref": "#/anyOf/0"}},
+        {"anyOf": [PLACE, {"type": "null"}], "items": PLACE},
+        [],
+    ),
+    "references by other names": (
+        {
+            "anyOf": [{"$ref": "#/$defs/a%20b"}, {"$ref": "#place"}],
+            "$defs": {"a b": PLACE, "c": {"$anchor": "place", **PLACE}},
+        },
+        {
+            "anyOf": [{"$ref": "#/$defs/a%20b"}, {"$ref": "#place"}],
+            "$defs": {"a b": PLACE, "c": {"$anchor": "place", **PLACE}},
+        },
+        [],
+    ),
+    "nothing but null": ({"const": None}, {"type": "null"}, []),
+    "all of a reference beside other words": (
+        {
+            "properties": {
+                "a": {
+                    "allOf": [
+                        {
+                            "$ref": "#/$defs/P",
+                            "properties": {"zip": {"type": "string"}},
+                            "required": ["city"],
+                        }
+                    ]
+                }
+            },
+            "$defs": {"P": PLACE},
+        },
+        {
+            "properties": {
+                "a": {
+                    "type": "object",
+                    "properties": {"zip": {"type": "string"}, "city": {"type": "string"}},
+                    "required": ["city"],
+                }
+            },
+            "$defs": {"P": PLACE},
+        },
+        ["allOf"],
+    ),
     "all of one": (
         {
             "properties": {"a": {"allOf": [{"$ref": "#/$defs/P"}], "default": 1}},
@@ -181,6 +225,27 @@ OBJECTS = {
             "$defs": {"A": {"type": "object", "properties": {"x": {"type": "string"}}}},
         },
         [],
+    ),
+    "alternatives by other names, and of several parts": (
+        {
+            "anyOf": [{"$ref": "#/$defs/A"}, {"$ref": "#/$defs/B"}],
+            "$defs": {
+                "A": {"$ref": "#/$defs/P"},
+                "B": {"allOf": [{"$ref": "#/$defs/A"}, {"properties": {"n": {}}}]},
+                "P": {**PLACE, "required": ["city"]},
+            },
+        },
+        {
+            "type": "object",
+            "properties": {"city": {"type": "string"}, "n": {}},
+            "required": ["city"],
+            "$defs": {
+                "A": {"$ref": "#/$defs/P"},
+                "B": {"allOf": [{"$ref": "#/$defs/A"}, {"properties": {"n": {}}}]},
+                "P": {**PLACE, "required": ["city"]},
+            },
+        },
+        ["anyOf"],
     ),
     "a root that leads into itself": ({"$ref": "#"}, {"type": "object"}, ["$ref"]),
     "alternatives": (
