@@ -73,3 +73,22 @@ def test_memories_and_facts_are_about_the_person_who_asks() -> None:
     context = gryag.recipe().build(messages, model="gemini-3.8-flash", memories=known)
     assert context.sections["Memories[4]"].splitlines()[1:] == ["- Alice likes coffee"]
     assert context.sections["KeyFacts[6]"].splitlines()[1:] == ["- Home: Alice's town"]
+
+
+def test_what_stands_in_the_block_is_not_recalled_beside_it(tmp_path: Path) -> None:
+    """The history is empty then, so every line of the block was recalled as the past."""
+    settings = {"ENABLE_SYSTEM_CONTEXT_BLOCK": True, "SYSTEM_CONTEXT_BLOCK_MAX_MESSAGES": 40}
+    with cw.Store(tmp_path / "s.db") as store:
+        chat = store.conversation("g")
+        for place in range(60):
+            near = {10: "The old risotto recipe", 45: "The new risotto recipe"}
+            words = near.get(place, f"{TALK[place % 4]} {place}")
+            chat.add(cw.user(words, author=ALICE, sent_at=BEGUN + timedelta(minutes=place)))
+        chat.add(cw.user("Which risotto recipe?", author=ALICE))
+        context = chat.context(gryag.recipe(settings=settings), model="gemini-3.8-flash", now=BEGUN)
+    block = context.sections["Transcript[9]"].splitlines()[3:-3]
+    assert len(block) == 40
+    assert "The new risotto recipe" in "".join(block)
+    recalled = context.sections["PastExcerpts[7]"]
+    assert "The old risotto recipe" in recalled
+    assert "The new risotto recipe" not in recalled

@@ -22,6 +22,7 @@ from contextwright.messages.changes import Change
 from contextwright.messages.lengths import BYTES_PER_TOKEN
 from contextwright.models import Model, as_model
 from contextwright.sections.queries import RECENT
+from contextwright.sections.transcript import Transcript
 from contextwright.store.contexts.builds import LoadedHistory
 from contextwright.store.contexts.loader import EVERYTHING, Needs, grow, load
 from contextwright.store.contexts.summaries import StoreSummarySource
@@ -111,7 +112,9 @@ def built(
     the window, and if a summary was written. It ends because what is loaded and what recall leaves
     out only grows, and a summary is written once.
     """
-    own = StoreMemorySource(state, id, last=max(len(loaded.log) - RECENT, 0))
+    length = len(loaded.log)
+    own = StoreMemorySource(state, id, last=max(length - max(RECENT, in_block(recipe)), 0))
+    block = range(max(length - in_block(recipe), 0), length)
     stored: StoreSummarySource | None = None
     if recipe.summary is not None and summaries is None:
         summaries = stored = StoreSummarySource(state, id, recipe.summary)
@@ -124,13 +127,20 @@ def built(
             loaded = further(state, loaded)
             continue
         decisions = context.decisions
-        if own.has_looked and own.show(decisions.cut, {index + 1 for index in decisions.kept()}):
+        seen = {index + 1 for index in (*decisions.kept(), *block)}
+        if own.has_looked and own.show(min(decisions.cut, block.start), seen):
             continue
         if stored is not None and stored.ask():
             continue
         damage = {change.path: change for change in damage_in(loaded.log, decisions.cut)}
         losses = [*trouble_of(own), *(own.losses | damage).values()]
         return with_losses(context, losses), loaded, own.included
+
+
+def in_block(recipe: RecipeData) -> int:
+    """Return how many of the newest messages the system text shows as a block."""
+    sections = (section for section in recipe.system if isinstance(section, Transcript))
+    return max((section.messages for section in sections), default=0)
 
 
 def needs_of(recipe: RecipeData, model: Model, budget: int | None) -> Needs:
