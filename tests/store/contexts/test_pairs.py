@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -24,6 +25,7 @@ from contextwright.store.records import ConversationInfo
 from contextwright.store.rows import conversations
 from contextwright.store.rows import turns as turns_of
 from contextwright.store.rows.importing import Importing
+from contextwright.store.rows.pairing import pairing_of
 from contextwright.store.store import Store
 from contextwright.windows.log import Log
 from contextwright.windows.policies import FirstAndRecent, KeepRecent, Stepped
@@ -346,3 +348,18 @@ def test_an_older_store_is_paired_again_when_it_is_opened(case: str, tmp_path: P
             chat = store.conversation(id)
             whole = Log([one.message for one in chat.read(hidden=True)])
             require_same_pairs(loaded(chat, len(messages), Needs(0, 1)), whole)
+
+
+def test_pairing_keeps_no_texts() -> None:
+    def messages() -> Iterator[tuple[int, None, cw.Message]]:
+        for number in range(1, 200, 2):
+            text = f"{number} " * 20_000
+            yield number, None, cw.assistant(cw.ToolCall("write", {"text": text}, f"c{number}"))
+            yield number + 1, None, result(text, id=f"c{number}")
+
+    tracemalloc.start()
+    try:
+        assert len(pairing_of(messages()).answers) == 100
+        assert tracemalloc.get_traced_memory()[1] < 2**20
+    finally:
+        tracemalloc.stop()

@@ -47,6 +47,8 @@ AnswerRow: TypeAlias = tuple[int, int]
 PAIRED = frozenset((ToolCall, ToolResult))
 LONGEST = 200
 """Longer ids and names are stored as their digest, because no index can hold them."""
+ANSWERED = ToolResult(None, "")
+"""Stands for the result of a call."""
 PAGE = 500
 TAGS = ('%"tool_call"%', '%"tool_result"%')
 """What the bodies of messages with calls or results hold, and few others."""
@@ -191,7 +193,7 @@ class Pairing(Struct, frozen=True):
 def pairing_of(messages: Iterable[tuple[int, int | None, Message]]) -> Pairing:
     """Pair messages anew, each with its number and its column `joins`, of a conversation in order.
 
-    Those without calls and results may be left out.
+    Those without calls and results may be left out. Keeps no texts, because there may be gigabytes.
     """
     own, calls = Waiting(), list[Answer]()
     other: dict[int, set[int]] = {}
@@ -199,12 +201,13 @@ def pairing_of(messages: Iterable[tuple[int, int | None, Message]]) -> Pairing:
         answered: set[int] = set()
         for index, part in enumerate(message.parts if message.visibility == "public" else ()):
             if type(part) is ToolCall and message.role == "assistant":
-                calls.append(Answer(part, (seq, index)))
+                call = ToolCall(part.name, {}, part.id)  # without its arguments, which may be long
+                calls.append(Answer(call, (seq, index)))
                 own.add(calls[-1])
             elif type(part) is ToolResult:
                 answer = own.take(part)
                 if answer is not None:
-                    answer.result = part
+                    answer.result = ANSWERED
                     answered.add(answer.at[0])
         answered.discard(seq)
         if answered != ({joins} - {None}):
