@@ -7,7 +7,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 import contextwright as cw
 from contextwright.serve.api.routes import OPERATIONS
@@ -140,6 +140,26 @@ def test_new_messages_appear_by_themselves(inspector: Inspector) -> None:
     store.conversation("live").add(cw.user("Is anybody here?"))
     expect(page.locator(".title")).to_contain_text("9 messages")
     expect(page.get_by_text("Is anybody here?")).to_be_visible()
+
+
+def test_what_came_while_nobody_listened_appears_too(inspector: Inspector) -> None:
+    """The gateway was started again, or let a page go that fell behind."""
+    store, page = inspector.client.store, inspector.page
+    filled(store, "gap", rounds=2)
+    listened: list[str] = []
+
+    def once(route: Route) -> None:
+        listened.append(route.request.url)
+        if len(listened) == 1:
+            route.fulfill(body=": listening\n\n", content_type="text/event-stream")
+            return
+        store.conversation("gap").add(cw.user("Is anybody here?"))
+        route.continue_()
+
+    page.route("**/api/v1/events", once)
+    inspector.flight("gap")
+    expect(page.get_by_text("Is anybody here?")).to_be_visible()
+    assert len(listened) == 2
 
 
 def test_hidden_words_are_not_shown(inspector: Inspector) -> None:

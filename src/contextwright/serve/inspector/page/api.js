@@ -1,4 +1,4 @@
-// Calls to the documented API, /openapi.json. The token comes with the link that `cw inspect` opens.
+// Calls to the API of /openapi.json. The token comes with the link of `cw inspect`.
 
 const BASE = "/api/v1";
 
@@ -15,7 +15,7 @@ export class Failure extends Error {
   }
 }
 
-// A name as one step of a path: browsers would resolve a name of dots themselves.
+// A name as one step of a path: browsers would resolve names of dots.
 export const step = (name) => encodeURIComponent(/^~*\.{1,2}$/.test(name) ? `~${name}` : name);
 
 export const chat = (id) => `/conversations/${step(id)}`;
@@ -34,13 +34,14 @@ export const get = async (path, params, signal) => (await answer(path, params, s
 
 export const text = async (path, params) => (await answer(path, params)).text();
 
-// Server-sent events by fetch, because an EventSource shows no token. Comes again after a pause.
+// Server-sent events by fetch: an EventSource shows no token. "again" comes after a pause.
 export function listen(onEvent) {
   const stop = new AbortController();
   (async () => {
-    while (!stop.signal.aborted) {
+    for (let again; !stop.signal.aborted; again = true) {
       try {
         const response = await answer("/events", {}, stop.signal);
+        if (again) onEvent("again");
         await read(response.body.pipeThrough(new TextDecoderStream()).getReader(), onEvent);
       } catch (error) {
         if (error.status === 401) return;

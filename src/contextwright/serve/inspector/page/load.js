@@ -1,4 +1,4 @@
-// What a view has asked for: the answer, whether a newer one is on its way, and what went wrong.
+// What a view asked for: the answer, whether a newer one comes, and what went wrong.
 
 import { useEffect, useState } from "./vendor/preact-htm.js";
 import { get } from "./api.js";
@@ -31,8 +31,8 @@ export function useRest(value, ms) {
   return rested;
 }
 
-// The number of the newest event of some kind: when it grows, ask again.
-export const latest = (events, test = () => true) => events.findLast(test)?.serial ?? 0;
+// The newest event of some kind: when it grows, ask again.
+export const latest = (events, test = () => 1) => events.findLast((one) => one.name === "again" || test(one))?.serial ?? 0;
 
 export function useTitle(words) {
   useEffect(() => {

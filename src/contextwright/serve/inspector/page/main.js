@@ -43,7 +43,7 @@ function press(event) {
   event.preventDefault();
 }
 
-// Events come in bursts: tell of them at once, then once a second at most.
+// Events come in bursts: tell at once, then once a second at most.
 function calmly(tell) {
   let waiting = [], timer = null, serial = 0;
   const send = () => {
@@ -57,7 +57,7 @@ function calmly(tell) {
   };
 }
 
-// From one entry of a list to the next.
+// From one entry to the next.
 function step(by) {
   const entries = [...document.querySelectorAll(".go")];
   const place = entries.indexOf(document.activeElement);
