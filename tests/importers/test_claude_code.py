@@ -175,6 +175,23 @@ def test_a_claude_code_log_that_grows_meanwhile_is_read_as_it_was(tmp_path: Path
     assert list(conversations) == []
 
 
+def test_entries_that_claude_code_wrote_again_count_once(tmp_path: Path) -> None:
+    """Some versions write the whole history again for each question of a stream."""
+    history = [
+        entry("1", None, "user", "Begin"),
+        entry("2", "1", "assistant", "Ready."),
+        entry("3", "2", "user", "Do A"),
+        entry("4", "3", "assistant", "A.", reply="msg_2"),
+        entry("5", "4", "user", "Do B"),
+    ]
+    path = write_lines(tmp_path / "log.jsonl", *history[:1], *history[:3], *history)
+    messages = read(path)[0][2]
+    assert [(message.text, message.visibility) for message in messages] == [
+        (text, "public") for text in ("Begin", "Ready.", "Do A", "A.", "Do B")
+    ]
+    assert [report["skipped"] for report in reports(path)] == [{"repeated entry": 4}]
+
+
 def test_claude_code_prompts_taken_back_are_hidden(tmp_path: Path) -> None:
     path = write_lines(
         tmp_path / "log.jsonl",

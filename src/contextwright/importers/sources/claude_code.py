@@ -8,6 +8,7 @@ everything that followed it.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator
 from math import inf
 from typing import Any, TypedDict
@@ -46,6 +47,8 @@ READ = (
 ABOUT = ("cwd", "version", "gitBranch")
 MOST_AGENTS = 100
 """An agent's place has to fit into a byte."""
+REPEATED = 255
+"""The owner of a line whose entry is in the log already."""
 UNREAD = object()
 """Stands for the line of another agent."""
 
@@ -80,6 +83,10 @@ class Log:
         """The agents: the session itself, without a name, then its subagents."""
         self.owners = bytearray()
         """For each line, the place of its agent; the first agent has what belongs to none."""
+        self.known: set[str] = set()
+        """The ids of all messages: Claude Code has written a history again for each question."""
+        self.repeats = Counter[str]()
+        """The number of repeated entries of each agent."""
         with files.ahead():
             for number, fields in self.entries(self.skim):
                 self.learn(fields, number)
@@ -110,6 +117,13 @@ class Log:
         if kind not in SPOKEN:
             return
         agent = agent_of(fields)
+        uuid = fields.data.get("uuid")
+        if isinstance(uuid, str) and uuid:
+            if uuid in self.known:
+                self.repeats[agent] += 1
+                self.owners[number] = REPEATED
+                return
+            self.known.add(uuid)
         self.agents.setdefault(agent, Retractions()).learn(fields, number)
         if len(self.agents) > MOST_AGENTS:
             message = f"more than {MOST_AGENTS} agents speak in it"
@@ -125,6 +139,8 @@ class Log:
         stem = self.name.rpartition("/")[2].removesuffix(".jsonl")
         id = as_id(self.session or stem, agent)
         report = Report()
+        if self.repeats[agent]:
+            report.skip("repeated entry", self.repeats[agent])
         title = self.title if isinstance(self.title, str) and not agent else None
         return Imported(
             id=id,
@@ -197,6 +213,7 @@ class Facts(TypedDict, total=False):
     """An entry, as far as it is skimmed: all that `Log.learn` looks at."""
 
     type: Any
+    uuid: Any
     summary: Any
     customTitle: Any
     aiTitle: Any
