@@ -270,7 +270,7 @@ def system_of(value: Any, path: str, reader: Reader) -> list[Message]:
     if value is None:
         return []
     if isinstance(value, str):
-        reader.repair("repair.system", path, "a content with parts, not a string")
+        reader.repair("repair.system", path, "must be a content with parts, not a string")
         return [Message("system", (Text(value),))]
     if not is_object(value):
         reader.fault(path, f"must be a content, not {shown(value)}")

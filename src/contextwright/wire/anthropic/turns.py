@@ -190,7 +190,7 @@ def answers(turn: Turn, open_calls: dict[str, Block], *, continues: bool) -> Ite
         holders.add(block.index)
         id = block.fields.get("tool_use_id")
         if seen_other:
-            reason = "tool_result blocks come before everything else"
+            reason = "tool_result blocks must come before everything else"
             yield Problem("A-result-first", block.path, reason)
         if not isinstance(id, str):
             continue
@@ -270,9 +270,9 @@ def system_turns(turns: list[Turn], payload: dict[str, Any], model: Model) -> It
             continue
         before = turns[index - 1] if index else None
         if before is None or not (before.role == "user" or ends_in_server_result(before)):
-            yield Problem("A-system-place", turn.path, "a system message follows a user turn")
+            yield Problem("A-system-place", turn.path, "a system message must follow a user turn")
         if index + 1 < len(turns) and turns[index + 1].role != "assistant":
-            reason = "a system message is last, or before an assistant turn"
+            reason = "a system message must be last, or before an assistant turn"
             yield Problem("A-system-place", turn.path, reason)
 
 

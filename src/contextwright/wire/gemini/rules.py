@@ -95,7 +95,7 @@ def system(body: Object, model: Model) -> Iterator[Problem]:
     if instruction is not None and not model.system_role:
         yield Problem("G-system", "systemInstruction", f"{model.id} takes no system instruction")
     if isinstance(instruction, str):
-        yield Problem("G-system", "systemInstruction", "a content with parts, not a string")
+        yield Problem("G-system", "systemInstruction", "must be a content with parts, not a string")
     if not is_object(instruction):
         return
     parts = instruction.get("parts")

@@ -42,7 +42,7 @@ def schema_problems(schema: Any, path: str) -> Iterator[Problem]:
         node, place = waiting.pop()
         if not is_object(node):
             if node is not None:
-                yield Problem("G-schema", place, f"a schema is an object, not {shown(node)}")
+                yield Problem("G-schema", place, f"a schema must be an object, not {shown(node)}")
             continue
         fields: Object = {}
         for key, value in node.items():
@@ -71,12 +71,12 @@ def node_problems(fields: Object, path: str) -> Iterator[Problem]:
     for key in ("enum", "required"):
         values = fields.get(key)
         if values is not None and not all_texts(values):
-            yield Problem("G-schema", f"{path}.{key}", "a list of strings")
+            yield Problem("G-schema", f"{path}.{key}", "must be a list of strings")
     if isinstance(type_, str) and type_.upper() == "ARRAY" and fields.get("items") is None:
         yield Problem("G-schema", f"{path}.items", "an array has to say what it holds")
     properties = fields.get("properties")
     if properties is not None and not is_object(properties):
-        yield Problem("G-schema", f"{path}.properties", "an object of schemas")
+        yield Problem("G-schema", f"{path}.properties", "must be an object of schemas")
     elif properties is not None:
         for name in properties:
             if not PARAMETER(name):
@@ -84,7 +84,7 @@ def node_problems(fields: Object, path: str) -> Iterator[Problem]:
                 yield Problem("G-schema", f"{path}.properties.{name}", reason, "warning")
     options = fields.get("anyOf")
     if options is not None and not is_list(options):
-        yield Problem("G-schema", f"{path}.anyOf", "a list of schemas")
+        yield Problem("G-schema", f"{path}.anyOf", "must be a list of schemas")
 
 
 def all_texts(value: Any) -> bool:

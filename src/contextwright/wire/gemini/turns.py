@@ -134,7 +134,7 @@ def one_part(placed: Placed, problems: list[Problem]) -> None:
     held = [key for key in part if key in DATA and part[key] is not None]
     if len(held) != 1:
         wrong = " and ".join(held) if held else "nothing"
-        reason = f"a part holds exactly one thing, not {wrong}"
+        reason = f"a part must hold exactly one thing, not {wrong}"
         problems.append(Problem("G-parts", placed.path, reason))
     for key in held:
         field = FUNCTIONS.get(key)
@@ -181,10 +181,12 @@ def pairing(turns: list[Turn], model: Model, *, cached: bool = False) -> Iterato
             open_calls = []
             continue
         for response in turn.responses:
-            yield Problem("G-orphan", response.path, "a model content holds no function responses")
+            reason = "a model content cannot hold function responses"
+            yield Problem("G-orphan", response.path, reason)
         if turn.calls and index == 0:
             level = "warning" if cached else "error"
-            yield Problem("G-call-place", turn.calls[0].path, "a call follows a user turn", level)
+            reason = "a call must follow a user turn"
+            yield Problem("G-call-place", turn.calls[0].path, reason, level)
         yield from repeated_ids(turn.calls)
         open_calls = turn.calls
     if open_calls:
@@ -218,7 +220,7 @@ def answers(turn: Turn, calls: list[Placed], level: Level) -> Iterator[Problem]:
         return
     for response in responses:
         if turn.first_other is not None and turn.first_other < response.content:
-            reason = "a function response follows its call directly"
+            reason = "a function response must follow its call directly"
             yield Problem("G-orphan", response.path, reason)
     if len(responses) != len(calls) and not any(map(goes_on, responses)):
         reason = f"{len(calls)} function calls, {len(responses)} function responses"
