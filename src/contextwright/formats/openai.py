@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from contextwright.formats.base import keep_extra
 from contextwright.formats.schemas import object_schema, valid_schema
-from contextwright.formats.settings import FREE, effort_of, nearest_effort
+from contextwright.formats.settings import FREE, dig, effort_of, nearest_effort, put
 from contextwright.formats.tools import tools_by_name
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation, Effort, OutputFormat, Settings
@@ -24,6 +24,7 @@ __all__ = [
     "SAME",
     "allowed_names",
     "effort_wire",
+    "mend_answer",
     "moved",
     "output_of",
     "output_wire",
@@ -153,3 +154,12 @@ def output_wire(conversation: Conversation, changes: list[Change]) -> dict[str, 
         if form["strict"] is not output.strict:
             changes.append(Change("loss.strict", "output", STRICT))
     return form
+
+
+def mend_answer(body: dict[str, Any], path: str, changes: list[Change]) -> None:
+    """Make the schema of an answer valid. Changes `body`, which is still under construction."""
+    schema = dig(body, path)
+    if is_object(schema):
+        mended = valid_schema(schema, path, changes, items=True)
+        if mended is not schema:
+            put(body, path, mended)

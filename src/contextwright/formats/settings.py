@@ -9,6 +9,7 @@ of a body other APIs get.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from hashlib import sha256
 from typing import Any
 
 import msgspec
@@ -21,7 +22,7 @@ from contextwright.messages.message import Tool
 from contextwright.models import Model
 from contextwright.text.json import convert
 from contextwright.wire.output import nearest_limit
-from contextwright.wire.ranges import Ranges, in_range
+from contextwright.wire.ranges import LONGEST_KEYS, Ranges, in_range, key_fault
 from contextwright.wire.shapes import shape_problems
 from contextwright.wire.values import Object, is_list, is_object
 
@@ -373,6 +374,15 @@ def fit_ranges(wire: Object, ranges: Ranges, changes: list[Change], parent: str 
             raised, lowered = f"raised to {nearest}, the least", f"lowered to {nearest}, the most"
             words = raised if value < nearest else lowered
             changes.append(Change("repair.setting", path, f"{words} allowed"))
+
+
+def fit_keys(wire: Object, changes: list[Change]) -> None:
+    """Write a digest for a user or a cache whose key is refused: the same one each time."""
+    for path in LONGEST_KEYS:
+        value = dig(wire, path)
+        if reason := key_fault(path, value):
+            put(wire, path, sha256(value.encode("utf-8", "surrogatepass")).hexdigest())
+            changes.append(Change("repair.setting", path, f"{reason}; its SHA-256"))
 
 
 def dig(body: Any, path: str) -> Any:

@@ -147,6 +147,24 @@ def test_schemas_of_answers_become_valid() -> None:
         assert paths == ["output.schema.properties.n.type", "output.schema.required"]
 
 
+def test_schemas_of_answers_become_valid_in_their_own_format() -> None:
+    given = {"type": "object", "properties": {"n": {"type": "array"}}}
+    mended = {"type": "object", "properties": {"n": {"type": "array", "items": {}}}}
+    turns = [{"role": "user", "content": "Hi."}]
+    form: dict[str, Any] = {"type": "json_schema", "json_schema": {"name": "n", "schema": given}}
+    chat = {"model": "gpt-5.4", "messages": turns, "response_format": form}
+    sent = cw.convert(chat, "openai-chat", "openai-chat")
+    assert sent.payload["response_format"]["json_schema"] == {"name": "n", "schema": mended}
+    path = "response_format.json_schema.schema.properties.n.items"
+    assert [(change.code, change.path) for change in sent.changes] == [("repair.schema", path)]
+    text = {"format": {"type": "json_schema", "name": "n", "schema": given}}
+    asked = {"model": "gpt-5.4", "input": turns, "text": text}
+    sent = cw.convert(asked, "openai-responses", "openai-responses")
+    assert sent.payload["text"]["format"]["schema"] == mended
+    path = "text.format.schema.properties.n.items"
+    assert [(change.code, change.path) for change in sent.changes] == [("repair.schema", path)]
+
+
 def test_anthropic_refuses_only_alternatives_at_the_root() -> None:
     schema = {"type": "object", "not": {"required": ["a", "b"]}}
     given = body("anthropic", TEXT)

@@ -15,6 +15,7 @@ from contextwright.formats.settings import (
     SAYS_NOTHING,
     dig,
     effort_of,
+    fit_keys,
     fit_limit,
     fit_ranges,
     known_effort,
@@ -108,6 +109,7 @@ def settings_wire(
         changes.extend(foreign_settings(conversation, NAME))
     fit_limit(wire, "max_tokens", model, changes, least=0)
     fit_ranges(wire, ranges.ANTHROPIC, changes)
+    fit_keys(wire, changes)
     if "max_tokens" not in wire:
         tokens = wire["max_tokens"] = room_for(DEFAULT_MAX_TOKENS, model)
         reason = f"required by this API and not set; using {tokens:,}"

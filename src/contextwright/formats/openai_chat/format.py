@@ -39,6 +39,7 @@ from contextwright.formats.openai_chat.tools import (
 from contextwright.formats.openai_chat.write import ACCEPTED_SPEAKER, Writer
 from contextwright.formats.reader import Reader
 from contextwright.formats.rules import RULES, name_speakers, spell_ids
+from contextwright.formats.settings import fit_keys
 from contextwright.formats.target import Spelling, Traits
 from contextwright.formats.tools import respelled_choice
 from contextwright.messages.changes import Change
@@ -153,6 +154,7 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
         settle_limits(body, model, changes)
     if dialect.closed or not same_format:
         settle_choice(body, changes)
+        fit_keys(body, changes)
     origins = legal.turn_origins(writer.places)
     return Rendered(body, tuple(changes), tool_names=target.sent_names, origins=origins)
 

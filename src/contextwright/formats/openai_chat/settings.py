@@ -12,6 +12,7 @@ from contextwright.formats.openai import (
     SAME,
     allowed_names,
     effort_wire,
+    mend_answer,
     output_of,
     output_wire,
     tool_kind,
@@ -288,6 +289,7 @@ def settled(wire: dict[str, Any], dialect: Dialect, changes: list[Change]) -> di
 
 def settle_output(body: dict[str, Any], changes: list[Change]) -> None:
     """Drop JSON mode if no message mentions JSON, and strict mode for a schema that is open."""
+    mend_answer(body, "response_format.json_schema.schema", changes)
     for problem in [*output_format(body, "error")]:
         if problem.code == "OC-strict":
             put(body, "response_format.json_schema.strict", False)

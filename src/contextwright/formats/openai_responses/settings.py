@@ -9,6 +9,7 @@ from contextwright.formats.openai import (
     SAME,
     allowed_names,
     effort_wire,
+    mend_answer,
     output_of,
     output_wire,
     tool_kind,
@@ -18,6 +19,7 @@ from contextwright.formats.openai_responses.media import NAME
 from contextwright.formats.openai_responses.rules import fitted_settings, is_exact
 from contextwright.formats.settings import (
     dig,
+    fit_keys,
     fit_limit,
     fit_ranges,
     known_choice,
@@ -112,6 +114,7 @@ def settings_wire(
     if target.options.repair:
         fit_limit(wire, "max_output_tokens", target.model, changes, least=MIN_OUTPUT_TOKENS)
         fit_ranges(wire, ranges.RESPONSES, changes)
+        fit_keys(wire, changes)
     return wire
 
 
@@ -140,6 +143,7 @@ def settle_output(body: dict[str, Any], changes: list[Change]) -> bool:
     Instructions that speak of it become the first item of the input, where OpenAI looks for the
     word; returns whether they did.
     """
+    mend_answer(body, "text.format.schema", changes)
     for problem in [*output_format(body, "error")]:
         if problem.code == "OR-strict":
             put(body, "text.format.strict", False)

@@ -63,6 +63,8 @@ def check(payload: Any, model: Model) -> list[Problem]:
     limit = payload.get("max_tokens")
     problems.extend(limit_problems("A-max-output", limit, "max_tokens", model, least=0))
     problems.extend(ranges.range_problems(payload, ranges.ANTHROPIC))
+    if is_object(metadata := payload.get("metadata")):
+        problems.extend(ranges.key_problems(metadata, ("user_id",), "metadata."))
     problems.extend(forced_tool(payload))
     problems.extend(cache_marks(payload, messages))
     return problems

@@ -317,6 +317,7 @@ def model_limits(body: dict[str, Any], messages: Messages, model: Model) -> Iter
     for field in OUTPUT_LIMITS:
         yield from limit_problems("OC-max-output", body.get(field), field, model, least=1)
     yield from ranges.range_problems(body, ranges.CHAT)
+    yield from ranges.key_problems(body, ranges.OPENAI_KEYS)
     yield from sampling(body, model)
     yield from efforts(body, model)
     if not model.audio_input:

@@ -415,6 +415,6 @@ def request_settings(body: dict[str, Any], model: Model) -> Iterator[Problem]:
     yield from output_format(body, "error" if model.provider == "openai" else "warning")
     field = "max_output_tokens"
     yield from ranges.range_problems(body, ranges.RESPONSES)
-    yield from limit_problems(
-        "OR-max-output", body.get(field), field, model, least=MIN_OUTPUT_TOKENS
-    )
+    yield from ranges.key_problems(body, ranges.OPENAI_KEYS)
+    limit = body.get(field)
+    yield from limit_problems("OR-max-output", limit, field, model, least=MIN_OUTPUT_TOKENS)
