@@ -1,9 +1,12 @@
 """Later imports of the same conversations: replies that went on, and other versions of them."""
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from contextwright import importers
 from contextwright.importers.intake import Intake, Outcome
@@ -132,6 +135,43 @@ def test_another_version_of_a_chat_becomes_a_fork(place: str, tmp_path: Path) ->
         (change,) = take(store, write_json(path, chatgpt(*AGAIN))).report.changes
         reason = "another version than the stored one; in the fork 'c-b2'"
         assert str(change) == f"update.version c: message 4: {reason}"
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=2, max_size=12))
+def test_every_version_is_stored_once_in_whatever_order(steps: list[tuple[int, int]]) -> None:
+    """Each step adds a message behind another one, and an export that ends at a third."""
+    with TemporaryDirectory() as folder, Store(Path(folder) / "s.db") as store:
+        path = Path(folder) / "conversations.json"
+        nodes = [node("n0", None, "user", "n0", create_time=0.0)]
+        exports: list[Any] = []
+        for parent, current in steps:
+            id = f"n{len(nodes)}"
+            after = nodes[parent % len(nodes)]["id"]
+            nodes.append(node(id, after, "user", id, create_time=float(len(nodes))))
+            end = nodes[current % len(nodes)]["id"]
+            exports.append(chatgpt(*nodes, current_node=end))
+            take(store, write_json(path, exports[-1]))
+            branch = branch_of(exports[-1][0])
+            held = {one.id: texts_of(store, one.id) for one in store.list()}
+            assert any(texts[: len(branch)] == branch for texts in held.values())
+            own = [text for one in store.list() for text in held[one.id][one.fork_at or 0 :]]
+            assert len(own) == len(set(own))
+        for export in exports:
+            assert take(store, write_json(path, export)).messages == 0
+
+
+def branch_of(chat: dict[str, Any]) -> list[str]:
+    """The ids of the messages up to the current one."""
+    branch: list[str] = []
+    at = chat["current_node"]
+    while at is not None:
+        branch.append(at)
+        at = chat["mapping"][at]["parent"]
+    return branch[::-1]
+
+
+def texts_of(store: Store, id: str) -> list[str]:
+    return [text for _, text, *_ in said(store, id)]
 
 
 def test_a_dry_run_says_what_becomes_a_fork(tmp_path: Path) -> None:
