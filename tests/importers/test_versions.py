@@ -220,3 +220,24 @@ def test_what_was_added_in_the_store_stays_apart(tmp_path: Path, name: str) -> N
         assert [text for _, text, *_ in said(store, id)][1:] == ["Ours."]
         assert len(forks) == 1
         assert forks[0].fork_at == 1
+
+
+def test_a_session_of_port_42_that_was_cleared_goes_on_as_a_fork(tmp_path: Path) -> None:
+    def write(*words: str) -> Path:
+        said = [
+            {"role": "user", "content": word, "timestamp": f"2025-08-01T10:00:0{place}Z"}
+            for place, word in enumerate(words)
+        ]
+        session = {"id": "s", "agent": "@ai-engineer", "messages": said}
+        return write_json(tmp_path / "session-1.json", session)
+
+    with Store(tmp_path / "s.db") as store:
+        new = [
+            take(store, write(*words)).messages
+            for words in (["Hi"], ["Hi", "More"], ["Again"], ["Again", "On"], ["Third"], ["Again"])
+        ]
+        assert new == [1, 1, 1, 1, 1, 0]
+        held = {one.id: [text for _, text, *_ in said(store, one.id)] for one in store.list()}
+        assert held == {"s": ["Hi", "More"], "s-1": ["Again", "On"], "s-1-1": ["Third"]}
+        store.conversation("s").edit(1, "Hello")
+        assert take(store, write("Hi", "More", "Last")).messages == 1

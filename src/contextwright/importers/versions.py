@@ -24,8 +24,10 @@ from contextwright.store.rows.editing import replace_message
 
 __all__ = ["LOGS", "VERSIONED", "Versions"]
 
-VERSIONED = ("chatgpt", "claude")
+VERSIONED = ("chatgpt", "claude", "port42")
 """Sources that show one version of a conversation at a time."""
+NAMELESS = ("port42",)
+"""Sources whose messages have no ids; the same words at the same time are the same message."""
 LOGS = ("claude-code", "codex")
 """Sources that only add, and whose last message may not be whole yet."""
 
@@ -66,14 +68,16 @@ class Versions:
         if head is None:
             return None
         messages = tuple(one.messages)
+        has_ids = one.format not in NAMELESS
         last = turns.message_at(self.connection, head, length)
-        if has_at(messages, length - head.fork_at - 1, last):
+        if has_ids and has_at(messages, length - head.fork_at - 1, last):
             return None  # each message follows the one before it
-        place = first_other(known_messages(self.connection, head), messages)
+        place = first_other(known_messages(self.connection, head), messages, has_ids=has_ids)
         if place is None:
             return None
         at = head.fork_at + place
-        fork = as_id(one.id, source_id(messages[place]) or str(at + 1))
+        named = source_id(messages[place]) if has_ids else None
+        fork = as_id(one.id, named or str(at + 1))
         return replace(one, id=fork, messages=messages[place:], parent=one.id, at=at)
 
     def stored(self, id: str) -> tuple[conversations.Head | None, int]:
@@ -120,9 +124,19 @@ def has_at(messages: Sequence[Message], place: int, message: Message) -> bool:
     return place < len(messages) and origin is not None and origin == source_id(messages[place])
 
 
-def first_other(stored: Iterable[Known], messages: Iterable[Message]) -> int | None:
+def first_other(
+    stored: Iterable[Known], messages: Iterable[Message], *, has_ids: bool
+) -> int | None:
     """Return the place of the first message that is not the stored one; None if all are."""
     for place, (known, message) in enumerate(zip(stored, messages, strict=False)):
-        if known.origin != source_id(message):
+        is_same = known.origin == source_id(message) if has_ids else is_alike(known, message)
+        if not is_same:
             return place
     return None
+
+
+def is_alike(known: Known, message: Message) -> bool:
+    """Whether a message without an id is the stored one, which may have been changed here."""
+    stored = known.message
+    is_changed = stored.visibility == "erased" or "edited" in stored.meta
+    return is_changed or (stored.parts, stored.sent_at) == (message.parts, message.sent_at)
