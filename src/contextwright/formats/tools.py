@@ -88,6 +88,8 @@ def is_first_of_name(name: object, taken: set[str], path: str, changes: list[Cha
 
 def foreign_fields(tool: Tool, format: str) -> list[str]:
     """Return the fields of a tool that this format has no place for."""
+    if not tool.extra:
+        return []
     lost = [
         field
         for name, fields in tool.extra.items()

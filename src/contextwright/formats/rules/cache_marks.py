@@ -77,7 +77,9 @@ def with_mark_inside(holder: Outer, target: Target) -> Outer:
 
 def tool_with_cache_mark(tool: Tool, target: Target) -> Tool:
     """Convert another API's cache breakpoint on a tool to the target's, if it takes one there."""
-    if not takes_marks(target) or not takes_cache_control(target.format, target.model):
+    if not tool.extra or not takes_marks(target):
+        return tool
+    if not takes_cache_control(target.format, target.model):
         return tool
     extra, mark = dict(tool.extra), None
     for format in ("anthropic", "openai-chat"):

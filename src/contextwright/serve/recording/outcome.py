@@ -191,7 +191,7 @@ def toolset_of(said: Conversation, agent: str) -> str:
 
     Agents that work side by side in a session often have the same tools.
     """
-    names = sorted(getattr(tool, "name", "") for tool in said.tools)
+    names = sorted([getattr(tool, "name", "") for tool in said.tools])
     if not names:
         return ""
     owned = [*names, f"\n{agent}"] if agent else names
