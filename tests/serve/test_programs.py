@@ -34,6 +34,17 @@ def test_opencode_is_told_by_a_configuration(tmp_path: Path) -> None:
     assert told["provider"]["google"]["options"]["baseURL"] == f"{ADDRESS}/v1beta"
 
 
+def test_what_opencode_was_told_before_stays(tmp_path: Path) -> None:
+    own = '{"model": "x/y", /**/ "provider": {"openai": {"options": {"apiKey": "k"}}, "x": {}},}'
+    given = {"OPENCODE_CONFIG_CONTENT": own.replace("/**/", "// mine\n")}
+    told = json.loads(launch(["opencode"], ADDRESS, given, tmp_path)[1]["OPENCODE_CONFIG_CONTENT"])
+    assert (told["model"], told["provider"]["x"]) == ("x/y", {})
+    options = {"apiKey": "k", "baseURL": f"{ADDRESS}/v1"}
+    assert told["provider"]["openai"]["options"] == options
+    with pytest.raises(UsageError, match="OPENCODE_CONFIG_CONTENT is not valid JSON"):
+        launch(["opencode"], ADDRESS, {"OPENCODE_CONFIG_CONTENT": "{"}, tmp_path)
+
+
 def test_shell_gpt_is_told_by_a_variable_of_its_own(tmp_path: Path) -> None:
     assert launch(["sgpt"], ADDRESS, {}, tmp_path).environment["API_BASE_URL"] == f"{ADDRESS}/v1"
     assert "API_BASE_URL" not in launch(["other"], ADDRESS, {}, tmp_path).environment

@@ -53,7 +53,7 @@ class Program(Struct, frozen=True, kw_only=True):
     arguments: tuple[str, ...] = ()
     """Put before its own."""
     environment: dict[str, Any] = {}
-    """Text, or a value that is written as JSON."""
+    """Text, or a value that is written as JSON, with what the variable has already."""
     settings: Settings | None = None
 
 
@@ -144,7 +144,10 @@ def launch(
     program = next((one for one in PROGRAMS if name in one.names), Program(names=()))
     for variable, value in program.environment.items():
         written = filled(value, address)
-        given[variable] = written if isinstance(written, str) else json.dumps(written)
+        if not isinstance(written, str):
+            own = decode_settings(environment.get(variable) or "{}", variable)
+            written = json.dumps(merged(own, written))
+        given[variable] = written
     copy = None
     if program.settings is not None:
         copy = copied(program.settings, address, given, folder)
@@ -171,26 +174,26 @@ def copied(
             (folder / entry.name).symlink_to(entry)
     held: Any = {}
     if (own / settings.file).is_file():
-        held = read_settings_file(own / settings.file)
+        path = own / settings.file
+        held = decode_settings(path.read_text("utf-8", "replace"), str(path))
     content = merged(held, filled(settings.content, address))
     (folder / settings.file).write_text(json.dumps(content), "utf-8")
     environment[settings.variable] = str(folder)
     return FolderCopy(folder, own, settings.file)
 
 
-def read_settings_file(path: Path) -> Any:
-    """Return what a file of settings says: JSON, with comments and trailing commas, as pi has it.
+def decode_settings(text: str, name: str) -> Any:
+    """Return settings: JSON with comments and trailing commas, as pi and opencode have it.
 
     Raises:
         UsageError: it is something else.
     """
-    text = path.read_text("utf-8", "replace")
     for left_out in (COMMENT, TRAILING_COMMA):
         text = left_out.sub(lambda found: found["string"] or "", text)
     try:
         return decode_json(text)
     except msgspec.DecodeError as error:
-        raise UsageError(f"{path} is not valid JSON: {error}") from None
+        raise UsageError(f"{name} is not valid JSON: {error}") from None
 
 
 def merged(old: Any, new: Any) -> Any:
