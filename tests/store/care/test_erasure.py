@@ -289,14 +289,18 @@ def test_tenants_are_listed(store: cw.Store) -> None:
 
 
 def test_backups_are_named(tmp_path: Path) -> None:
+    """Also what a crash left of one."""
+    names = ["chat.db.version-4.backup", "chat.db.version-5.backup.321.part"]
     with cw.Store(tmp_path / "chat.db") as store:
         chat = filled(store)
-        (tmp_path / "chat.db.version-4.backup").write_text("")
+        for name in names:
+            (tmp_path / name).write_text("")
+        remains = [f"the backup {tmp_path}/{name}" for name in names]
         assert chat.erase(3, scrub=False).remains == (
             "free space of the database: store.scrub() rewrites it",
-            f"the backup {tmp_path}/chat.db.version-4.backup",
+            *remains,
         )
-        assert store.scrub() == [f"the backup {tmp_path}/chat.db.version-4.backup"]
+        assert store.scrub() == remains
 
 
 # --- editing -------------------------------------------------------------------------------------

@@ -148,8 +148,8 @@ class SqliteEngine:
         return []
 
     def backups(self) -> list[str]:
-        """Return the backups next to the file."""
-        return sorted(glob(f"{escape(os.path.abspath(self.path))}.*.backup"))
+        """Return the backups next to the file, and parts of those that a crash interrupted."""
+        return sorted(glob(f"{escape(os.path.abspath(self.path))}.*.backup*"))
 
     def close(self) -> None:
         """Release everything."""
