@@ -237,6 +237,7 @@ la planète mars
 la semaine prochaine
 il y a du pain
 demain
+Qu'a changé depuis mon arrivée ?
 окружающая среда
 Марта сказала
 на следующей неделе
