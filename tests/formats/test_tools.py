@@ -96,6 +96,38 @@ def test_a_call_of_a_renamed_tool_comes_home() -> None:
     assert restored.messages[0].calls[0].name == "my tool"
 
 
+def test_arguments_with_names_that_anthropic_refuses_come_home() -> None:
+    properties = {"filter[id]": {"type": "string"}, "filter_id": {}, "$top": {}, "a.b-c": {}}
+    schema = {"type": "object", "properties": properties, "required": ["$top", "filter_id"]}
+    given = {
+        "model": "gpt-5.4",
+        "messages": [{"role": "user", "content": "go"}],
+        "tools": [{"type": "function", "function": {"name": "list", "parameters": schema}}],
+    }
+    request = cw.parse(given, "openai-chat")
+    rendered = cw.render(request, "anthropic", model="claude-opus-5")
+    assert rendered.payload["tools"][0]["input_schema"] == {
+        "type": "object",
+        "properties": {"filter_id_2": {"type": "string"}, "filter_id": {}, "top": {}, "a.b-c": {}},
+        "required": ["top", "filter_id"],
+    }
+    path = "tools[0].parameters.properties."
+    said = [one.path for one in rendered.changes if one.code == "repair.schema"]
+    assert said == [f"{path}filter[id]", f"{path}$top"]
+    assert cw.check(rendered.payload, "anthropic") == []
+    wrong = {**rendered.payload, "tools": [{"name": "list", "input_schema": schema}]}
+    assert [problem.code for problem in cw.check(wrong, "anthropic")] == ["A-schema", "A-schema"]
+    assert cw.convert(given, "openai-chat", "openai-chat").payload == given
+
+    sent = {"filter_id_2": "7", "filter_id": 1, "top": 5, "more": {"top": 1}}
+    block = {"type": "tool_use", "id": "c9", "name": "list", "input": sent}
+    reply = cw.parse_reply({"role": "assistant", "content": [block]}, "anthropic")
+    [call] = restore_calls(reply, request, rendered.tool_names).messages[0].calls
+    assert call.arguments == {"filter[id]": "7", "filter_id": 1, "$top": 5, "more": {"top": 1}}
+    [own] = restore_calls(cw.Conversation((cw.assistant(call),)), request).messages[0].calls
+    assert own == call
+
+
 @pytest.mark.parametrize(
     ("tool", "target", "equal"),
     [

@@ -13,7 +13,8 @@ import msgspec
 
 from contextwright.errors import require, shown
 from contextwright.formats.rules.draft import clean_name
-from contextwright.formats.schemas import json_schema
+from contextwright.formats.schemas import json_schema, object_schema
+from contextwright.formats.target import Spelling, respelled
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Tool
@@ -31,8 +32,10 @@ __all__ = [
     "inner_fields",
     "is_first_of_name",
     "name_at_home",
+    "own_arguments",
     "respelled_choice",
     "restore_calls",
+    "sent_arguments",
     "tools_by_name",
 ]
 
@@ -232,8 +235,43 @@ def tools_by_name(conversation: Conversation) -> dict[str, Tool]:
     return {tool.name: tool for tool in reversed(tools)}
 
 
+ARGUMENT = Spelling("a-zA-Z0-9_.-", longest=64)
+"""The names of a tool's arguments that Anthropic accepts, at the root of its schema alone."""
+
+
+def sent_arguments(schema: Object) -> dict[str, str]:
+    """Return the arguments whose names Anthropic refuses, such as `filter[id]`, as they are sent.
+
+    The schema has an object at its root.
+    """
+    properties = schema.get("properties")
+    if not is_object(properties) or all(map(ARGUMENT.fits, properties)):
+        return {}
+    return respelled(properties, ARGUMENT)
+
+
+def with_own_arguments(call: ToolCall, tool: Tool) -> ToolCall:
+    """Return a call with the arguments that were sent under other names under their own."""
+    own = {sent: name for name, sent in own_arguments(tool).items()}
+    if own.keys().isdisjoint(call.arguments):
+        return call
+    arguments = {
+        own[key] if key in own and own[key] not in call.arguments else key: value
+        for key, value in call.arguments.items()
+    }
+    return msgspec.structs.replace(call, arguments=arguments, raw=None)
+
+
+def own_arguments(tool: Tool | None) -> dict[str, str]:
+    """Return the arguments of a tool that Anthropic was sent under other names."""
+    schema = tool.parameters if tool is not None else None
+    return sent_arguments(object_schema(schema)[0]) if schema else {}
+
+
 def at_home(call: ToolCall, name: str, tool: Tool | None, source: str) -> ToolCall:
-    """Return a call with the name, namespace and kind of the client's own tool."""
+    """Return a call with the name, arguments, namespace and kind of the client's own tool."""
+    if tool is not None:
+        call = with_own_arguments(call, tool)
     fields: dict[str, Any] = dict(tool.extra.get(source, {})) if tool is not None else {}
     own = dict(call.extra.get(source, {}))
     if fields.get("type") == "custom" and isinstance(call.arguments.get("input"), str):

@@ -86,3 +86,25 @@ def test_an_id_that_some_api_refuses_is_new_and_stays_so(id: str, stays: bool) -
 def test_a_call_without_a_beginning_keeps_its_id() -> None:
     call = cw.ToolCall("f", {}, "c 1")
     assert sent(PartEnd(0, call)) == [PartEnd(0, call)]
+
+
+def test_arguments_have_the_client_s_own_names() -> None:
+    """They wait for the end of the call, because a name may come in pieces."""
+    schema = {"type": "object", "properties": {"filter[id]": {}, "n": {}}}
+    home = HomeCalls(cw.Conversation((), (cw.Tool("list", parameters=schema),), source=API), {})
+    pieces = (ArgumentsDelta(0, '{"filter_i'), ArgumentsDelta(0, 'd":1,"n":2}'))
+    call = cw.ToolCall("list", {"filter_id": 1, "n": 2}, "c1")
+    own = cw.ToolCall("list", {"filter[id]": 1, "n": 2}, "c1")
+    events = [CallStart(0, "list", "c1"), *pieces, PartEnd(0, call)]
+    assert [one for event in events for one in home.pass_on(event)] == [
+        CallStart(0, "list", "c1"),
+        ArgumentsDelta(0, '{"filter[id]":1,"n":2}'),
+        PartEnd(0, own),
+    ]
+    cut = cw.ToolCall.from_json("list", '{"filter_i', id="c2")
+    events = [CallStart(1, "list", "c2"), ArgumentsDelta(1, '{"filter_i'), PartEnd(1, cut)]
+    assert [one for event in events for one in home.pass_on(event)] == [
+        CallStart(1, "list", "c2"),
+        ArgumentsDelta(1, '{"filter_i'),
+        PartEnd(1, cut),
+    ]

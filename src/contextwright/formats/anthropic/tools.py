@@ -16,7 +16,12 @@ from contextwright.formats.schemas import (
     valid_schema,
 )
 from contextwright.formats.target import Target
-from contextwright.formats.tools import foreign_fields, hosted_equals, is_first_of_name
+from contextwright.formats.tools import (
+    foreign_fields,
+    hosted_equals,
+    is_first_of_name,
+    sent_arguments,
+)
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Tool
@@ -24,6 +29,7 @@ from contextwright.messages.parts import Opaque
 from contextwright.wire.anthropic.strict import beyond_limits
 from contextwright.wire.anthropic.types import CustomTool
 from contextwright.wire.shapes import shape_problems
+from contextwright.wire.values import Object
 
 __all__ = ["tool_of", "tools_wire"]
 
@@ -92,7 +98,7 @@ def tool_wire(tool: Tool, target: Target, path: str, changes: list[Change]) -> d
     if reworked:
         reason = f"{', '.join(reworked)} not allowed at the root of a schema"
         changes.append(Change("repair.schema", f"{path}.parameters", reason))
-    wire["input_schema"] = schema
+    wire["input_schema"] = schema = with_sent_arguments(schema, path, changes)
     if tool.strict is not None:
         wire["strict"] = tool.strict
         if tool.strict and not target.same_format and output_schema(schema) != (schema, []):
@@ -108,3 +114,16 @@ def tool_wire(tool: Tool, target: Target, path: str, changes: list[Change]) -> d
         reason = f"{NAME} has no place for {', '.join(map(clean_name, lost))}"
         changes.append(Change("loss.extra", path, reason))
     return {**extra, **wire}
+
+
+def with_sent_arguments(schema: Object, path: str, changes: list[Change]) -> Object:
+    """Return a schema without the names of arguments that the API refuses."""
+    names = sent_arguments(schema)
+    if not names:
+        return schema
+    for name, sent in names.items():
+        reason = f"sent as {sent}; its calls come back under its own name"
+        changes.append(Change("repair.schema", f"{path}.parameters.properties.{name}", reason))
+    properties = {names.get(name, name): one for name, one in schema["properties"].items()}
+    required = [names.get(name, name) for name in schema.get("required", ())]
+    return {**schema, "properties": properties, **({"required": required} if required else {})}

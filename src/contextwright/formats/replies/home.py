@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from uuid import uuid4
 
 from msgspec.structs import replace
 
 from contextwright.formats.replies.events import ArgumentsDelta, CallStart, Event, PartEnd
 from contextwright.formats.replies.reply import custom_input, is_custom
-from contextwright.formats.tools import at_home, flat_names, name_at_home, tools_by_name
+from contextwright.formats.tools import (
+    at_home,
+    flat_names,
+    name_at_home,
+    own_arguments,
+    tools_by_name,
+)
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.parts import ToolCall
 from contextwright.wire.gemini.types import STAND_IN
@@ -39,8 +45,11 @@ class HomeCalls:
         self._tools = tools_by_name(request)
         self._flat = flat_names(request.tools)
         self._source = request.source or ""
-        self._custom: set[int] = set()
-        """The parts whose arguments are held back, because the client expects free text."""
+        self._held: dict[int, Callable[[ToolCall], str]] = {}
+        """The parts whose arguments are held back, and what the client gets in the end.
+
+        It expects free text, or its own names of the arguments.
+        """
         self._ids: dict[int, str] = {}
         self._signs = self._source == GEMINI != answers
 
@@ -48,16 +57,15 @@ class HomeCalls:
         """Yield the events to send for one event."""
         if type(event) is CallStart:
             yield self._start(event)
-        elif type(event) is ArgumentsDelta and event.index in self._custom:
+        elif type(event) is ArgumentsDelta and event.index in self._held:
             return
         elif type(event) is PartEnd and isinstance(event.part, ToolCall):
             id = self._ids.get(event.index, event.part.id)
             call = self._at_home(replace(event.part, id=id))
             if self._signs and event.index == next(iter(self._ids), event.index):
                 call = with_stand_in(call)
-            if event.index in self._custom:
-                self._custom.discard(event.index)
-                yield ArgumentsDelta(event.index, custom_input(call))
+            if event.index in self._held:
+                yield ArgumentsDelta(event.index, self._held.pop(event.index)(call))
             yield PartEnd(event.index, call)
         else:
             yield event
@@ -70,7 +78,9 @@ class HomeCalls:
         call = self._at_home(ToolCall(event.name, {"input": ""}, id, extra=event.extra))
         custom = event.custom or is_custom(call)
         if custom and not event.custom:
-            self._custom.add(event.index)
+            self._held[event.index] = custom_input
+        elif not custom and own_arguments(self._tools.get(call.name)):
+            self._held[event.index] = arguments_of
         return replace(event, id=id, name=call.name, custom=custom, extra=call.extra)
 
     def _at_home(self, call: ToolCall) -> ToolCall:
@@ -82,3 +92,8 @@ def with_stand_in(call: ToolCall) -> ToolCall:
     """Return a call with the stand-in for a signature; one that is signed stays."""
     own = {"thoughtSignature": STAND_IN, **call.extra.get(GEMINI, {})}
     return replace(call, extra={**call.extra, GEMINI: own})
+
+
+def arguments_of(call: ToolCall) -> str:
+    """Return the arguments of a call as JSON."""
+    return call.json

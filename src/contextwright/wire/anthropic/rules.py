@@ -26,6 +26,8 @@ from contextwright.wire.values import Object, is_list, is_object
 
 __all__ = ["check"]
 
+ARGUMENT = re.compile(r"[a-zA-Z0-9_.-]{1,64}").fullmatch
+"""The names of arguments; only those at the root of a schema are held to it."""
 TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}").fullmatch
 
 MAX_CACHE_MARKS = 4
@@ -110,6 +112,11 @@ def input_schema(schema: dict[str, Any], path: str) -> Iterator[Problem]:
         if word in schema:
             yield Problem("A-schema", f"{path}.{word}", "not allowed at the top of a schema")
     yield from json_schema_problems(schema, "A-schema", path)
+    properties = schema.get("properties")
+    for name in properties if is_object(properties) else ():
+        if not ARGUMENT(name):
+            reason = "1 to 64 of letters, digits, _, . and -"
+            yield Problem("A-schema", f"{path}.properties.{name}", reason)
 
 
 def request_settings(payload: dict[str, Any], model: Model) -> Iterator[Problem]:
