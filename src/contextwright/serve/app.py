@@ -283,7 +283,7 @@ class Gateway:
         given = shown[0] if shown else ""
         key = self.keys.own_key(route, call.format, shown)
         if route.is_open(call.format):
-            call = without_stand_ins(call)
+            call = without_stand_ins(await self.continuations.spelled_out(given, call))
         if call.action == "count":
             if route.is_open(call.format):
                 work = relay(call, route.host(call.format), self.client, key)

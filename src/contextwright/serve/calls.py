@@ -8,6 +8,7 @@ from urllib.parse import parse_qsl, quote
 
 import msgspec
 from msgspec import Raw, Struct
+from msgspec.structs import replace
 
 from contextwright.errors import ParseError
 from contextwright.messages.changes import Change
@@ -28,6 +29,7 @@ __all__ = [
     "read_call",
     "require_turns",
     "value_of",
+    "with_body",
 ]
 
 Action: TypeAlias = Literal["generate", "count", "other"]
@@ -115,6 +117,19 @@ def read_call(
         model, streams, path = named, value_of(fields, "stream") is True, PATHS[format, action]
     sent = body if sent is None else sent
     return Call(format, action, model, streams, path, query, headers, body, fields, sent)
+
+
+def with_body(call: Call, body: bytes, changes: Iterable[Change]) -> Call:
+    """Return a call with another body, and the changes that led to it."""
+    headers = {name: value for name, value in call.headers.items() if name != "content-encoding"}
+    return replace(
+        call,
+        body=body,
+        sent=body,
+        fields=read_fields(body),
+        headers=headers,
+        changes=(*call.changes, *changes),
+    )
 
 
 def require_turns(call: Call) -> None:

@@ -21,15 +21,18 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from contextwright.errors import ProviderError, StoreError, shown
+from contextwright.errors import ContextwrightError, ProviderError, StoreError, shown
 from contextwright.formats import api
 from contextwright.formats.replies.reply import ModelReply
 from contextwright.formats.replies.whole import read_whole
 from contextwright.formats.tools import restore_calls
 from contextwright.lru import LruCache
+from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Message
 from contextwright.messages.parts import Opaque, Part
+from contextwright.models import as_model
+from contextwright.serve.calls import Call, with_body
 from contextwright.serve.reading import with_whole_answers
 from contextwright.store.engines.base import Connection
 from contextwright.store.requests import RequestBodies
@@ -67,6 +70,9 @@ PREFIX = "resp_"
 HEX = re.compile(r"[0-9a-f]{20}").fullmatch
 OWN_ITEM = re.compile(r"[a-z]+_[0-9a-f]{32}_[0-9]+").fullmatch
 """Matches the id of an item of our answers: OpenAI's own have no number behind."""
+OWN_NAME = re.compile(rb'"[a-z]+_[0-9a-f]{32}(?:_[0-9]+)?"').search
+"""Finds the id of an answer of ours, or of an item in one."""
+SPELLED_OUT = "earlier answers that the upstream cannot know are sent with it"
 NUMBER_CHARS, START_CHARS = 12, 20
 """The end of the request's number in an answer's id, and of the random part behind it."""
 
@@ -118,6 +124,30 @@ class Continuations:
         """Return what a client said with what it goes on from, recalled if need be: see `whole`."""
         await self.recall(owner, said)
         return self.whole(owner, with_whole_answers(said), elsewhere=elsewhere)
+
+    async def spelled_out(self, owner: str, call: Call) -> Call:
+        """Return a request with the history of our own answers in the place of their ids.
+
+        A client that changes in mid-conversation to a model of OpenAI names them on, and OpenAI
+        does not know them.
+        """
+        if call.format != RESPONSES or OWN_NAME(call.body) is None:
+            return call
+        try:
+            payload = decode_object(call.body) or {}
+            said = api.parse(payload, RESPONSES)
+        except ContextwrightError:
+            return call
+        whole = await self.recalled(owner, said, elsewhere=True)
+        if whole is said:
+            return call
+        rendered = api.render(whole, RESPONSES, model=as_model(call.model))
+        left_out = () if previous_of(whole) else (PREVIOUS,)
+        rest = {name: value for name, value in payload.items() if name not in left_out}
+        body = encode_json({**rest, "input": rendered.payload["input"]})
+        repairs = [change for change in rendered.changes if change.path.startswith("messages")]
+        changes = [Change("repair.history", "input", SPELLED_OUT), *repairs]
+        return with_body(call, body, changes)
 
     async def recall(self, owner: str, said: Conversation) -> None:
         """Remember the answers that a client names, and those before them, if recorded."""

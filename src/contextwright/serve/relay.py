@@ -7,16 +7,14 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
-from msgspec.structs import replace
-
 from contextwright.errors import ProviderError
 from contextwright.messages.changes import Change
 from contextwright.providers.hosts import Host, headers_for
 from contextwright.providers.http import HttpClient, HttpResponse
-from contextwright.serve.calls import KEY_HEADERS, UPLOADS, Call, value_of
+from contextwright.serve.calls import KEY_HEADERS, UPLOADS, Call, value_of, with_body
 from contextwright.serve.continuations import RESPONSES, is_own_item
 from contextwright.serve.http.stream import BrokenOff, StreamedAnswer
-from contextwright.serve.reading import decode_turns, read_fields
+from contextwright.serve.reading import decode_turns
 from contextwright.serve.translate import CHANGES_HEADER, named
 from contextwright.text.json import encode_json
 from contextwright.wire.anthropic.types import UNSIGNED
@@ -136,11 +134,7 @@ def without_stand_ins(call: Call) -> Call:
     if not changes:
         return call
     body = call.body.replace(bytes(call.fields[own.field]), b"[%b]" % b",".join(kept), 1)
-    headers = {name: value for name, value in call.headers.items() if name != "content-encoding"}
-    fields = read_fields(body)
-    return replace(
-        call, body=body, sent=body, fields=fields, headers=headers, changes=tuple(changes)
-    )
+    return with_body(call, body, changes)
 
 
 def turn_without(turn: Any) -> tuple[Any, list[str]]:

@@ -1,5 +1,7 @@
 """A client changes to a model of its own API in mid-conversation: the provider takes all of it."""
 
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,7 @@ from contextwright.serve import GatewaySettings, Route
 from contextwright.serve.calls import read_call
 from contextwright.serve.relay import without_stand_ins
 from contextwright.text.json import encode_json
-from providers.standin import KEY, Request, said, serving
+from providers.standin import KEY, Request, StandIn, said, serving
 from serve.gateways import running
 from serve.test_relay import UNSIGNED
 from serve.upstreams import MODELS, PAIRS
@@ -63,6 +65,22 @@ def history_after(client: str, payload: dict[str, Any], answer: Any) -> dict[str
             return {**payload, "contents": [*payload["contents"], *turns]}
 
 
+def routes_for(client: str, other: str, server: StandIn) -> GatewaySettings:
+    """The client's own model goes to its own provider as it is, all others to another API."""
+    hosts = {"openai-responses": "openai", "openai-chat": "openrouter"}
+    routes = [
+        Route(
+            pattern,
+            hosts.get(format, format),
+            base_url=server.base_url(format),
+            key_variable="K",
+            send_as=name,
+        )
+        for pattern, format, name in ((MODELS[client], client, None), ("*", other, MODELS[other]))
+    ]
+    return GatewaySettings(tuple(routes))
+
+
 @pytest.mark.parametrize(
     ("client", "other"),
     [pair for pair in PAIRS if pair[0] != "openai-chat" and OWN_KIND.get(pair[0]) != pair[1]],
@@ -70,25 +88,11 @@ def history_after(client: str, payload: dict[str, Any], answer: Any) -> dict[str
 def test_its_provider_takes_what_another_model_said(
     client: str, other: str, tmp_path: Path
 ) -> None:
-    hosts = {"openai-responses": "openai", "openai-chat": "openrouter"}
     with (
         cw.Store(tmp_path / "store.db", sync="fast") as records,
         serving(thinking_and_calling) as server,
     ):
-        own, others = (
-            Route(
-                pattern,
-                hosts.get(format, format),
-                base_url=server.base_url(format),
-                key_variable="K",
-                send_as=name,
-            )
-            for pattern, format, name in (
-                (MODELS[client], client, None),
-                ("*", other, MODELS[other]),
-            )
-        )
-        settings = GatewaySettings((own, others))
+        settings = routes_for(client, other, server)
         with running(settings, environment={"K": KEY}, store=records) as gateway:
             asked = cw.Conversation((cw.user("Add."),), tools=(TOOL,))
             payload = cw.render(asked, client, model="any").payload
@@ -103,6 +107,54 @@ def test_its_provider_takes_what_another_model_said(
     assert (second.status, server.refused) == (200, [])
     assert record.mode == "pass-through"
     assert [one.path for one in record.changes] == LEFT_OUT[client]
+
+
+@pytest.mark.parametrize("restarts", [False, True])
+@pytest.mark.parametrize("way", ["previous_response_id", "item_reference"])
+def test_openai_gets_the_history_that_its_client_only_names(
+    way: str, restarts: bool, tmp_path: Path
+) -> None:
+    """It cannot know answers of other models, nor their items."""
+    client, question = "openai-responses", {"role": "user", "content": "Add."}
+    with (
+        cw.Store(tmp_path / "store.db", sync="fast") as store,
+        serving(thinking_and_calling) as server,
+        ExitStack() as stack,
+    ):
+        settings = routes_for(client, "anthropic", server)
+        run = partial(running, settings, environment={"K": KEY}, store=store)
+        gateway = stack.enter_context(run())
+        tools = cw.render(cw.Conversation((cw.user("x"),), tools=(TOOL,)), client).payload["tools"]
+        asked = {"input": [question], "tools": tools}
+        first = gateway.generate(client, asked, model="any").json
+        if restarts:
+            stack.close()
+            gateway = stack.enter_context(run())
+        results = [
+            {"type": "function_call_output", "call_id": item["call_id"], "output": "3"}
+            for item in first["output"]
+            if item["type"] == "function_call"
+        ]
+        body = {"tools": tools, "metadata": {"a": "b"}, "previous_response_id": first["id"]}
+        if way == "item_reference":
+            del body["previous_response_id"]
+            named = [{"type": way, "id": item["id"]} for item in first["output"]]
+            results = [question, *named, *results]
+        body["input"] = results
+        second = gateway.generate(client, body, model=MODELS[client])
+        stack.close()
+        record, before = store.requests()
+    assert (second.status, server.refused) == (200, [])
+    sent = server.bodies[-1]
+    assert {name: sent[name] for name in ("tools", "metadata")} == {
+        "tools": tools,
+        "metadata": {"a": "b"},
+    }
+    assert "previous_response_id" not in sent
+    kinds = [item.get("type", "message") for item in sent["input"]]
+    assert kinds == ["message"] * 2 + ["function_call"] * 2 + ["function_call_output"] * 2
+    assert {"repair.history", "loss.thinking"} == {one.code for one in record.changes}
+    assert (record.mode, record.conversation) == ("pass-through", before.conversation)
 
 
 @pytest.mark.parametrize(
