@@ -28,7 +28,7 @@ def test_hide_and_show_again(cw: Run) -> None:
     assert "nuts" not in request(cw)
     assert "1 user (hidden):\n" in cw("read", "lunch").out
     assert "1 user (hidden): I am allergic" in cw("read", "lunch", "--hidden").out
-    assert cw("show-again", "lunch", "1") == (0, "", "cw: 1 message of 'lunch' is visible\n")
+    assert cw("show-again", "lunch", "1", "1") == (0, "", "cw: 1 message of 'lunch' is visible\n")
     assert "nuts" in request(cw)
 
 

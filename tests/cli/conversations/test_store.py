@@ -194,6 +194,11 @@ WRONG = {
         2,
         "cw: --tail counts from the end (leave out --first and --last)",
     ),
+    "ends the wrong way round": (
+        ("read", "lunch", "--first", "3", "--last", "2"),
+        2,
+        "cw: --last 2 is before --first 3",
+    ),
     "no store": (
         ("list", "--store", "none.db"),
         1,

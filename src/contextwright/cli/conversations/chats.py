@@ -182,6 +182,8 @@ def read(
     """
     if tail is not None and (first is not None or last is not None):
         raise UsageError("--tail counts from the end", hint="leave out --first and --last")
+    if last is not None and first is not None and last < first:
+        raise UsageError(f"--last {last:,} is before --first {first:,}")
     with existing_chat(where, conversation) as chat, written(None) as write:
         stop = None if last is None else last + 1
         if tail is not None:

@@ -97,6 +97,7 @@ def mark(
     as_json: bool,
 ) -> int:
     """Change messages, all or none: missing numbers are found before the first change."""
+    numbers = list(dict.fromkeys(numbers))
     with existing_messages(where, id, numbers) as chat:
         for number in numbers:
             change(chat, number)
