@@ -72,6 +72,23 @@ def test_a_turn_that_would_change_is_refused(tmp_path: Path, turn: Any, reason: 
         assert (str(caught.value)[: len(reason)], len(chat)) == (reason, 0)
 
 
+def test_what_a_store_keeps_is_no_list_of_messages(tmp_path: Path) -> None:
+    """The error says how to get one, or a request."""
+    with cw.Store(tmp_path / "chat.db") as store:
+        chat: Any = store.conversation("lunch")
+        chat.add(ASKED)
+        stored: Any = list(chat.read())
+        for call in (
+            lambda given: cw.build(given, model="gpt-4o"),
+            lambda given: cw.render(given, "anthropic"),
+            lambda given: cw.simulate(given, cw.Recipe(), model="gpt-4o"),
+        ):
+            with pytest.raises(cw.UsageError, match=r"\(pass its \.message\)"):
+                call(stored)
+            with pytest.raises(cw.UsageError, match=r"\(chat\.context\(recipe, model=…\) builds"):
+                call(chat)
+
+
 def test_a_context_uses_the_default_recipe(tmp_path: Path) -> None:
     with cw.Store(tmp_path / "chat.db") as store:
         chat = store.conversation("lunch")

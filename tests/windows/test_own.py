@@ -60,7 +60,9 @@ def test_spans_may_overlap_in_any_order(spans: list[Span]) -> None:
     assert list(decisions.kept()) == sorted(reasons)
 
 
-@pytest.mark.parametrize("found", [[5], [range(0, 9)], [range(-1, 2)], [range(0, 4, 2)], ["all"]])
+@pytest.mark.parametrize(
+    "found", [[5], [range(0, 9)], [range(-1, 2)], [range(0, 4, 2)], ["all"], 5, None]
+)
 def test_what_a_window_cannot_keep_is_refused(found: Any) -> None:
     with pytest.raises(cw.UsageError, match="a window cannot keep"):
         cw.build([cw.user("one")], cw.Recipe(window=Wrong(found)), model="gpt-4o")

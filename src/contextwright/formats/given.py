@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias, TypeGuard, cast
 from contextwright import formats
 from contextwright.errors import ParseError, UsageError, shown
 from contextwright.formats.file_formats import file_format, is_ours
-from contextwright.messages.conversation import Conversation, as_conversation
+from contextwright.messages.conversation import Conversation, as_conversation, hint_for
 from contextwright.messages.message import Message, Tool
 from contextwright.messages.parts import Opaque
 from contextwright.tokens.pieces import body_format
@@ -50,7 +50,6 @@ REPLY_FIELDS = {
 }
 """The field that identifies whose reply it is."""
 TOOL = 'Tool(name), {"name": …, "parameters": {…}}; ask() takes functions too'
-HINT = "parse() reads other data; user(), assistant() … make messages"
 
 
 # --- messages --------------------------------------------------------------------------------
@@ -69,7 +68,7 @@ def as_given(value: Any) -> Conversation:
     if is_object(value):
         return read_body(value)
     if isinstance(value, str | bytes) or not isinstance(value, Iterable):
-        raise UsageError(f"a conversation cannot be {shown(value)}", hint=HINT)
+        raise UsageError(f"a conversation cannot be {shown(value)}", hint=hint_for(value))
     entries = list(cast("Iterable[Any]", value))
     if is_messages(entries):
         return Conversation(tuple(entries))
@@ -131,7 +130,8 @@ def read_foreign(entries: Sequence[tuple[int, Any]]) -> Conversation:
     """Read another format's messages; the format is detected from their fields."""
     for index, entry in entries:
         if not is_object(entry) or not entry.keys() & {"role", "type"}:
-            raise UsageError(f"messages[{index}] is {shown(entry)}, not a message", hint=HINT)
+            reason = f"messages[{index}] is {shown(entry)}, not a message"
+            raise UsageError(reason, hint=hint_for(entry))
     values = [entry for _, entry in entries]
     name = file_format(values) or body_format(values, "openai-chat")
     return formats.find(name).parse(
@@ -151,7 +151,8 @@ def is_reply(entry: Any) -> bool:
 def read_reply(reply: Any, index: int) -> Conversation:
     """Read a provider's reply as a part of a conversation."""
     if not is_reply(reply):
-        raise UsageError(f"messages[{index}] is {shown(reply)}, not a message", hint=HINT)
+        reason = f"messages[{index}] is {shown(reply)}, not a message"
+        raise UsageError(reason, hint=hint_for(reply))
     parser = formats.find(reply_format(reply)).parse_reply
     assert parser is not None
     read = parser(reply)

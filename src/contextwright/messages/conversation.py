@@ -118,8 +118,7 @@ def as_conversation(value: Conversation | Message | Iterable[Message]) -> Conver
         return Conversation((value,))
     given = cast("object", value)
     if not isinstance(given, Iterable) or isinstance(given, str | bytes | Mapping):
-        hint = "parse() reads foreign data; user(), assistant() … make messages"
-        raise UsageError(f"a conversation cannot be {shown(value)}", hint=hint)
+        raise UsageError(f"a conversation cannot be {shown(value)}", hint=hint_for(value))
     messages = tuple(value)
     require_messages(messages)
     return Conversation(messages)
@@ -131,7 +130,15 @@ def require_messages(values: Sequence[Any]) -> None:
         return
     for index, value in enumerate(values):
         if not isinstance(value, Message):
-            raise UsageError(
-                f"messages[{index}] is {shown(value)}, not a Message",
-                hint="parse() reads foreign data; user(), assistant() … make messages",
-            )
+            reason = f"messages[{index}] is {shown(value)}, not a Message"
+            raise UsageError(reason, hint=hint_for(value))
+
+
+def hint_for(value: object) -> str:
+    """Return what to pass instead of a value that is neither a conversation nor a message."""
+    kind = type(value)
+    if "message" in getattr(kind, "__struct_fields__", ()):  # as a store reads them
+        return "pass its .message"
+    if callable(getattr(kind, "context", None)):
+        return "chat.context(recipe, model=…) builds a stored conversation"
+    return "parse() reads other data; user(), assistant() … make messages"

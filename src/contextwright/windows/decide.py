@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from operator import attrgetter
 
@@ -131,7 +131,7 @@ def as_spans(found: Sequence[Span | range], count: int) -> list[Span]:
         UsageError: a custom window returned something else.
     """
     spans: list[Span] = []
-    for one in found:
+    for one in found if isinstance(found, Iterable) else [found]:  # pyright: ignore
         if isinstance(one, range) and one.step == 1:
             one = Span(one.start, one.stop, "in the window")
         if not isinstance(one, Span) or not 0 <= one.start <= one.stop <= count:
