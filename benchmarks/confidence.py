@@ -116,7 +116,7 @@ class Asking:
         )
         total = self.looked.end
         ranked = rank(question, found, meanings, outline, most=WIDTH, total=total, now=self.now)
-        return evidence_of(ranked, found), question.is_remark
+        return evidence_of(ranked, found, question), question.is_remark
 
 
 def people_of(conversation: dict[str, Any]) -> list[str]:

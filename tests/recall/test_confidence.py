@@ -101,6 +101,7 @@ def test_a_budget_is_a_limit_and_not_a_target(chat: cw.Chat) -> None:
     assert len(found) < len(TALK)
 
 
+ASKED = question_of("What is in the shed?")
 odds = st.lists(st.floats(-12, 5), min_size=1, max_size=40)
 
 
@@ -116,11 +117,11 @@ def test_confidence_is_a_probability_and_grows_with_what_is_found(
     found: list[float], named: int, is_said: bool
 ) -> None:
     terms = [TermMatches("a", 1.0, frozenset((1,) if is_said else ()))]
-    before = confidence_of(ranked(found, named), terms)
+    before = confidence_of(ranked(found, named), terms, ASKED)
     assert 0 < before < 1
     more = ranked([one + 1 for one in found], named)
-    assert confidence_of(more, terms) > before
-    assert confidence_of([], terms) == 0
+    assert confidence_of(more, terms, ASKED) > before
+    assert confidence_of([], terms, ASKED) == 0
 
 
 @given(odds)

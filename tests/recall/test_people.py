@@ -266,11 +266,13 @@ def test_events_are_told_by_need_and_never_twice(store: cw.Store) -> None:
         ("what did DAN_THE_MAN promise", {"Dan 🎸"}),
         ("Where is zoe.k?", {"Zoë"}),
         ("Where is the man?", set()),
+        ("What did Lorry say about his lorry?", {"D. O."}),
+        ("Who drives a lorry?", set()),
         ("Write to dan_the_man@example.org.uk?", set()),
     ],
 )
 def test_a_question_names_a_speaker_by_the_handle(question: str, speakers: set[str]) -> None:
-    handles = {"dan_the_man": "Dan 🎸", "zoe.k": "Zoë"}
+    handles = {"dan_the_man": "Dan 🎸", "zoe.k": "Zoë", "lorry_99": "D. O."}
     assert question_of(question, handles.values(), None, handles).speakers == speakers
 
 
@@ -288,6 +290,58 @@ def test_what_a_person_says_is_found_by_the_handle(store: cw.Store) -> None:
         everywhere = store.recall("What did @lorry77 say about the drill?")
         assert best.seq == max(everywhere, key=lambda hit: hit.score).seq == 81
         store.index(few=0)
+
+
+# --- people and times alone ----------------------------------------------------------------------
+
+
+@pytest.fixture(name="crowd")
+def group_of_forty(store: cw.Store) -> cw.Chat:
+    """A group that talks for three weeks; one of forty-one people says something once a day."""
+    chat = store.conversation("crowd")
+    messages: list[cw.Message] = []
+    for hour in range(21 * 24):
+        name = f"Person{hour % 40}" if hour % 24 else "Quentin"
+        text = f"The {'lamp boat roof flute'.split()[hour % 4]} is number {hour}"
+        messages.append(cw.user(text, author=cw.Author(name, name), sent_at=at(60 * hour)))
+    chat.add(messages)
+    return chat
+
+
+def test_people_are_found_who_share_no_word_with_the_question(crowd: cw.Chat) -> None:
+    found = crowd.recall("What did Quentin want?", budget=400)
+    assert {hit.speaker for hit in found} == {"Quentin"}
+    assert len(found) > 15
+    assert found.confidence > crowd.recall("What did Marjorie want?", budget=400).confidence
+
+
+@pytest.mark.parametrize("question", ["What happened on 5 January?", "Що було 5 січня?"])
+def test_times_are_found_that_share_no_word_with_the_question(
+    crowd: cw.Chat, question: str
+) -> None:
+    found = crowd.recall(question, budget=400, now=datetime(2026, 1, 30, tzinfo=UTC))
+    assert sum(hit.day == "2026-01-05" for hit in found) > 15
+    assert found.confidence >= 0.2
+    yearly = crowd.recall(question, budget=400)
+    assert sum(hit.day == "2026-01-05" for hit in yearly) > 15
+
+
+def test_a_person_at_a_time_comes_first(crowd: cw.Chat) -> None:
+    now = datetime(2026, 1, 30, tzinfo=UTC)
+    found = crowd.recall("What did Quentin want on 5 January?", now=now)
+    best = max(found, key=lambda hit: hit.score)
+    assert (best.speaker, best.day) == ("Quentin", "2026-01-05")
+    recipe = cw.Recipe(system=["You are Aya.", sections.PastMessages()], budget=600)
+    crowd.add(cw.user("What did Quentin want on 5 January?", author=ALICE))
+    context = crowd.context(recipe, model=MODEL, now=now)
+    assert best.undated_line in "".join(context.sections.values())
+
+
+def test_what_the_one_who_asks_said_is_found_without_a_word_of_it(crowd: cw.Chat) -> None:
+    recipe = cw.Recipe(system=["You are Aya.", sections.PastMessages(confidence=0)], budget=600)
+    crowd.add(cw.user("What did I want?", author=cw.Author("Quentin", "Quentin")))
+    told = "".join(crowd.context(recipe, model=MODEL).sections.values())
+    assert told.count("Quentin: ") > 10
 
 
 # --- names in another script ---------------------------------------------------------------------

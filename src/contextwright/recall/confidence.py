@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from math import fsum, log
 from typing import NamedTuple
 
+from contextwright.recall.questions import Question
 from contextwright.recall.ranking import RankedMessage, probability
 from contextwright.recall.signals import TermMatches
 
@@ -31,7 +32,8 @@ class Evidence(NamedTuple):
     """By how much those whom the question names fit better than other people, without their names;
     0 if it names nobody, or everybody."""
     missing: float
-    """The share of the question's words that no message has, where rare ones count for more."""
+    """The share of the question's words that no message has, where rare ones count for more; names
+    of those who talk and times with messages are there."""
 
 
 WEIGHTS, BIAS = Evidence(expected=0.45, speaker=1.00, missing=-1.10), 0.14
@@ -41,7 +43,9 @@ FURTHEST = 3.0
 """The largest difference between speakers that counts."""
 
 
-def evidence_of(ranked: Sequence[RankedMessage], found: Sequence[TermMatches]) -> Evidence:
+def evidence_of(
+    ranked: Sequence[RankedMessage], found: Sequence[TermMatches], question: Question
+) -> Evidence:
     """Return what speaks for an answer among ranked messages."""
     named, others = -FURTHEST, -FURTHEST
     # A model has no name, and says of the person it talks to what a question wants to know.
@@ -55,7 +59,11 @@ def evidence_of(ranked: Sequence[RankedMessage], found: Sequence[TermMatches]) -
     # The order in which messages are found must not change a bit.
     expected = fsum(one.chance for one in ranked)
     whole = fsum(one.weight for one in found)
-    missing = fsum(one.weight for one in found if not one.numbers)
+    # Somebody who talks here, and a time with messages, are there, even if nobody says the words.
+    met = question.called if any(one.signals.speaker for one in ranked) else frozenset[str]()
+    if any(one.signals.date for one in ranked):
+        met |= question.dated
+    missing = fsum(one.weight for one in found if not one.numbers and one.term not in met)
     return Evidence(
         log(max(expected, FEWEST)),
         max(-FURTHEST, min(named - others, FURTHEST)),
@@ -64,7 +72,7 @@ def evidence_of(ranked: Sequence[RankedMessage], found: Sequence[TermMatches]) -
 
 
 def confidence_of(
-    ranked: Sequence[RankedMessage], found: Sequence[TermMatches], *, is_remark: bool = False
+    ranked: Sequence[RankedMessage], found: Sequence[TermMatches], question: Question
 ) -> float:
     """Return the probability that some of the messages answer the question.
 
@@ -72,9 +80,9 @@ def confidence_of(
     """
     if not ranked:
         return 0.0
-    if is_remark:
+    if question.is_remark:
         return UNKNOWN
-    evidence = evidence_of(ranked, found)
+    evidence = evidence_of(ranked, found, question)
     odds = BIAS + sum(one * weight for one, weight in zip(evidence, WEIGHTS, strict=True))
     return probability(odds)
 

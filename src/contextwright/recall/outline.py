@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from datetime import UTC, datetime
+from heapq import merge
 from sys import intern
 from typing import TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from contextwright.messages.message import Message
 from contextwright.messages.speech import spoken_text
 from contextwright.messages.times import read_time
+from contextwright.recall.places import Places, newest_first
 
 __all__ = ["AROUND", "End", "Entry", "Lines", "Outline", "Page", "is_said", "lines_of"]
 
@@ -114,6 +116,7 @@ class Page(Struct):
     """The number of messages of each speaker, by name and id."""
     latest: int | None
     """The last known time, cached because searching for it is slow if few messages have one."""
+    noted: Places = field(default_factory=Places)
 
     @classmethod
     def empty(cls, first: int, before: End | None = None) -> Page:
@@ -125,6 +128,11 @@ class Page(Struct):
     def last(self) -> int:
         """The number of its last message."""
         return self.first + len(self.sessions) - 1
+
+    def places(self) -> Places:
+        """Return where each speaker and each day is."""
+        self.noted.note(self.first, self.lines.speakers, self.lines.times)
+        return self.noted
 
     def end(self, number: int) -> End:
         """Return the number of the last message."""
@@ -186,6 +194,23 @@ class Outline:
             if first <= last:
                 handles |= page.lines.handles
         return handles
+
+    def said_by(self, speakers: Set[str]) -> Iterator[int]:
+        """Yield the numbers of the messages of some speakers, the newest first."""
+        for first, last, page in self.pages if speakers else ():
+            known = page.places().speakers
+            each = (newest_first(known[name], first, last) for name in speakers & known.keys())
+            yield from merge(*each, reverse=True)
+
+    def days(self) -> set[int]:
+        """Return the days on which messages were sent, counted from 1970."""
+        return {day for _, _, page in self.pages for day in page.places().days}
+
+    def said_on(self, days: Iterable[int]) -> Iterator[int]:
+        """Yield the numbers of the messages of each day in turn, the newest first."""
+        for day in days:
+            for first, last, page in self.pages:
+                yield from newest_first(page.places().days.get(day, ()), first, last)
 
     def newest_time(self) -> int | None:
         """Return the time of the newest message that has one."""

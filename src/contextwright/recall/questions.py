@@ -90,6 +90,10 @@ class Question(Struct, frozen=True):
     """The names of the person who asks, if it is about them among several; empty if unknown."""
     is_remark: bool = False
     """Whether it asks nothing: neither a question nor a few keywords."""
+    called: frozenset[str] = frozenset()
+    """Terms by which it names speakers."""
+    dated: frozenset[str] = frozenset()
+    """Terms by which it names times."""
 
 
 def question_of(
@@ -112,6 +116,7 @@ def question_of(
     written = frozenset(
         term for word in telling_names for term in terms_of(word.lower(), languages)
     )
+    times = periods(text, now)
     question = Question(
         text,
         tuple(terms),
@@ -121,9 +126,10 @@ def question_of(
         text,
         frozenset(),
         means_speaker(set(map(plain, words)), text),
-        periods(text, now),
+        times,
         is_remark=len(terms) - len(parts_of(text)) > KEYWORDS
         and QUESTION_MARK.search(text) is None,
+        dated=frozenset(terms_of(" ".join(time.said for time in times), languages)),
     )
     return asked_among(question, speakers, handles)
 
@@ -157,12 +163,17 @@ def asked_among(
         if found:
             named.add(name)
             names.update(found)
-    for handle in handles.keys() & set(HANDLE.findall(question.text.casefold())):
-        named.add(handles[handle])
-        names.update(map(plain, WORD.findall(handle)))
+    written = set(HANDLE.findall(question.text.casefold()))
+    called = set(map(plain, capital)) - names
+    for handle, name in handles.items():
+        found = [one for one in map(plain, words_of_name(handle)) if one in called]
+        if found or handle in written:
+            named.add(name)
+            names.update(found or map(plain, WORD.findall(handle)))
     rest = [word for word in words if plain(word) not in names]
     meaning = " ".join(rest) or question.text
-    return replace(question, meaning=meaning, speakers=frozenset(named))
+    called = frozenset(terms_of(" ".join(sorted(names)), languages))
+    return replace(question, meaning=meaning, speakers=frozenset(named), called=called)
 
 
 def asked_by(question: Question, asker: str, people: Iterable[tuple[str, str]]) -> Question:

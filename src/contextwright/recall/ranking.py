@@ -18,10 +18,11 @@ from msgspec.structs import replace
 
 from contextwright.messages.times import with_zone
 from contextwright.recall.aliases import with_aliases
+from contextwright.recall.candidates import Allows, is_said
 from contextwright.recall.memories import Ranking
 from contextwright.recall.outline import USER, Entry, Outline
 from contextwright.recall.questions import Question
-from contextwright.recall.signals import Allows, Signals, TermMatches, is_said, signals_of
+from contextwright.recall.signals import Signals, TermMatches, signals_of
 
 __all__ = [
     "PLAIN",

@@ -6,20 +6,22 @@ and its time. Its length says nothing about it; packing sets its price against i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from itertools import accumulate, zip_longest
 from math import inf, log
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import NamedTuple
 
 from msgspec import Struct
 
+from contextwright.recall.candidates import Allows, first_of, in_turn, is_said, with_neighbours
 from contextwright.recall.dates.periods import Period, days_from
 from contextwright.recall.outline import AROUND, ASKS, SAID, USER, Entry, Outline
+from contextwright.recall.places import DAY
 from contextwright.recall.questions import Question
 
-__all__ = ["OWN", "Allows", "Signals", "TermMatches", "in_turn", "is_said", "signals_of"]
+__all__ = ["OWN", "Signals", "TermMatches", "signals_of"]
 
 LONG = 240
 """Characters from which a message contains words by chance."""
@@ -31,14 +33,10 @@ OWN = 0.53
 FURTHER = tuple(1 - distance / (AROUND + 1) for distance in range(AROUND + 1))
 SUMS = tuple(accumulate(FURTHER))
 """Weights of surrounding messages by distance, and their sum."""
-DAY, FADING = 86_400, 7.0
-"""Seconds per day, and days after a named time until a message counts half."""
-NEIGHBOURS, PER_SEED = 140, 0.7
-"""Messages after each hit that are ranked too, best first: a minimum, and a number for each that
-fits the budget.
-"""
-REACH = 20
-"""Neighbours of hits that are ranked if nothing nearer fills the budget."""
+FADING = 7.0
+"""Days after a named time until a message counts half."""
+LATEST = 0.5
+"""The fit of a day from which its messages are ranked because a question names the time."""
 SURE = 0.5
 """Minimum certainty of a period; "recently" is not enough."""
 
@@ -79,16 +77,6 @@ class Signals(NamedTuple):
     """Whether it is itself a question."""
 
 
-Item = TypeVar("Item")
-Allows: TypeAlias = Callable[[int, Entry], bool]
-"""Whether a message is wanted, by its number and outline."""
-
-
-def is_said(number: int, entry: Entry) -> bool:
-    """Whether a message is part of the conversation."""
-    return entry.is_said
-
-
 def signals_of(
     question: Question,
     found: Sequence[TermMatches],
@@ -100,15 +88,16 @@ def signals_of(
     """Return the signals of the messages worth ranking."""
     words = Words(found, outline)
     entry_of = cache(outline.entry)
+    times = Times(question.periods)
     best = first_of(words.best_first(), most, entry_of, allows)
     nearest = first_of(meanings, most, entry_of, allows)
     # An answer often shares no word with the question, but is next to a message that does.
     looked_at = with_neighbours(in_turn(best, nearest), most, outline.last)
+    looked_at.update(first_of(named_in(question, times, outline), most, entry_of, allows))
     entries = {number: entry_of(number) for number in sorted(looked_at)}
     said = {number: entry for number, entry in entries.items() if entry and entry.flags & SAID}
     sessions = best_of_sessions(said, words.share)
     nearest_sessions = best_of_sessions(said, lambda number: meanings.get(number, 0.0))
-    times = Times(question.periods)
     result: list[tuple[int, Entry, Signals]] = []
     for number, entry in said.items():
         if not allows(number, entry):
@@ -131,56 +120,30 @@ def signals_of(
     return result
 
 
+def named_in(question: Question, times: Times, outline: Outline) -> Iterator[int]:
+    """Yield the messages of people and times that a question names, the likeliest first.
+
+    "What did Ann say yesterday?" shares no word with any of them.
+    """
+    people = outline.said_by(question.speakers | question.askers)
+    days: list[int] = []
+    if times.are_known:
+        fits = {day: times.fit(day * DAY + DAY - 1) for day in outline.days()}
+        fitting = (day for day, fit in fits.items() if fit >= LATEST)
+        days = sorted(fitting, key=lambda day: (-fits[day], -day))
+        theirs = [*people]
+        if theirs:
+            yield from filter({*theirs}.__contains__, outline.said_on(days))
+        people = iter(theirs)
+    pairs = zip_longest(people, outline.said_on(days))
+    yield from (number for pair in pairs for number in pair if number)
+
+
 def is_own(question: Question, entry: Entry) -> bool:
     """Whether a question is about the person who asks, and a message theirs, as far as known."""
     if question.askers:
         return entry.speaker in question.askers
     return question.is_own and bool(entry.flags & USER)
-
-
-def first_of(
-    numbers: Iterable[int], most: int, entry_of: Callable[[int], Entry | None], allows: Allows
-) -> list[int]:
-    """Return the first messages, and as many that are wanted.
-
-    Other messages with the words of a question, such as tool results, do not count.
-    """
-    first: list[int] = []
-    wanted = 0
-    for place, number in enumerate(numbers):
-        if wanted >= most:
-            break
-        entry = entry_of(number)
-        is_wanted = entry is not None and allows(number, entry)
-        wanted += is_wanted
-        if is_wanted or place < most:
-            first.append(number)
-    return first
-
-
-def in_turn(first: Sequence[Item], second: Sequence[Item]) -> list[Item]:
-    """Alternate between two lists, without duplicates."""
-    pairs = zip_longest(first, second)
-    return [*dict.fromkeys(item for pair in pairs for item in pair if item is not None)]
-
-
-def with_neighbours(seeds: Sequence[int], most: int, last: int) -> set[int]:
-    """Return the numbers and those after the first ones, and more if there is room.
-
-    `last` is the number of the last message there is.
-    """
-    looked_at = {*seeds}
-    room = len(looked_at) + max(int(most * PER_SEED), NEIGHBOURS)
-    for number in seeds:
-        if len(looked_at) >= room:
-            break
-        looked_at.update((number - 1, number + 1))
-    for distance in range(2, REACH):
-        if len(looked_at) >= most or looked_at.issuperset(range(1, last + 1)):
-            break
-        looked_at.update(number + distance for number in seeds)
-        looked_at.update(number - distance for number in seeds)
-    return looked_at
 
 
 class Words:
@@ -287,6 +250,8 @@ class Times:
 
     def __init__(self, periods: Sequence[Period]) -> None:
         sure = [period for period in periods if period.certainty >= SURE]
+        self.are_known = bool(sure)
+        """Whether it asks for any."""
         self._yearly = [period for period in sure if period.yearly]
         self._spans = [
             (

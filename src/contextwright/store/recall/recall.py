@@ -9,13 +9,14 @@ from msgspec.structs import replace
 
 from contextwright.errors import EmbedderError
 from contextwright.messages.message import Message
+from contextwright.recall.candidates import in_turn
 from contextwright.recall.confidence import confidence_of, without_filler
 from contextwright.recall.from_memories import items_of
 from contextwright.recall.outline import is_said
 from contextwright.recall.packing import Packing, RecallHit, RecallResult
 from contextwright.recall.questions import Question, asked_among, asked_by, question_of
 from contextwright.recall.ranking import compared, rank
-from contextwright.recall.signals import TermMatches, in_turn
+from contextwright.recall.signals import TermMatches
 from contextwright.store.engines.base import Connection, Value
 from contextwright.store.recall import search
 from contextwright.store.recall.filling import Candidates, SearchedConversation, fill
@@ -227,7 +228,7 @@ def ranked_in(
     )
     whole = sum(one.weight for one in found) or 1.0
     words = {one.term: one.weight / whole for one in found}
-    confidence = confidence_of(ranked, found, is_remark=question.is_remark)
+    confidence = confidence_of(ranked, found, question)
     return Candidates(searched, ranked, words, confidence, damaged)
 
 
