@@ -113,7 +113,7 @@ def play(model: Model) -> Demo:
     with TemporaryDirectory() as folder, Store(f"{folder}/demo.db", embedder=None) as store:
         chat = store.conversation("kitchen")
         chat.add(conversation.messages[:-1])
-        recalled = chat.recall(question, limit=2)
+        recalled = chat.recall(question, limit=1)
     return Demo(
         conversation,
         whole.tokens,
@@ -170,7 +170,7 @@ def draw(console: Console, shown: Demo) -> None:
     draw_windows(console, shown.rows)
 
     heading(console, "4. What left the window is not lost")
-    console.print("cw recall finds what the question needs in the whole conversation:\n")
+    console.print("cw recall finds what the question needs most in the whole conversation:\n")
     console.print("\n".join(f"  {line}" for line in shown.recalled.text.splitlines()), style="cyan")
 
     heading(console, "5. The same conversation for two providers")
