@@ -327,3 +327,10 @@ def test_only_a_prefill_may_be_empty(roles: list[str], paths: list[str]) -> None
     assert [(one.code, one.path) for one in problems] == [
         ("A-empty-content", path) for path in paths
     ]
+
+
+def test_an_empty_system_message_is_no_error() -> None:
+    """Claude Code sends one after a compaction."""
+    turns = body(USER, ("system", []), ("assistant", "a"), USER)
+    problems = cw.check(turns, "anthropic", model="claude-sonnet-5-5")
+    assert [(one.code, one.level) for one in problems] == [("A-empty-content", "warning")]

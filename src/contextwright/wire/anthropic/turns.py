@@ -222,10 +222,12 @@ def contents(turns: list[Turn], payload: dict[str, Any], model: Model) -> Iterat
             elif kind == "tool_result":
                 yield from blank_result(f"{block.path}.content", block.fields)
         last = len(payload["messages"]) - 1 if turn.role == "assistant" else None
+        # Claude Code sends an empty system message after a compaction.
+        level: Level = "warning" if turn.role == "system" else "error"
         for index in turn.bare:
             if index != last:
                 path = f"messages[{index}].content"
-                yield Problem("A-empty-content", path, "a message needs content")
+                yield Problem("A-empty-content", path, "a message needs content", level)
     system = payload.get("system")
     if system and is_blank(system):
         yield Problem("A-empty-text", "system", BLANK)
