@@ -72,6 +72,7 @@ def test_no_key_hides_in_it(tmp_path: Path, encoding: str) -> None:
         (gzip.compress(bytes(2_000)), "gzip", "answered", None),
         (STREAM, "gzip", "failed", b""),
     ],
+    ids=["br", "long", "wrong"],  # the bytes of gzip hold the time
 )
 def test_what_cannot_be_read_is_not_kept(
     tmp_path: Path,
