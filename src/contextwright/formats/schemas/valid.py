@@ -43,7 +43,7 @@ def valid_schema(
 ) -> Object:
     """Return a schema as JSON Schema 2020-12 allows it: itself, if it is valid.
 
-    What older drafts spell otherwise is spelled anew, and what says nothing valid is left out.
+    What older drafts spell otherwise is spelled as today, and what says nothing valid is left out.
     With `items`, arrays that do not say what they hold may hold anything, in words.
     """
     if is_valid(schema, items=items):

@@ -191,7 +191,7 @@ class Pairing(Struct, frozen=True):
 
 
 def pairing_of(messages: Iterable[tuple[int, int | None, Message]]) -> Pairing:
-    """Pair messages anew, each with its number and its column `joins`, of a conversation in order.
+    """Pair the messages of a conversation in order, each with its number and its column `joins`.
 
     Those without calls and results may be left out. Keeps no texts, because there may be gigabytes.
     """

@@ -75,7 +75,7 @@ def sounds_alike(word: str, *, is_name: bool) -> frozenset[str]:
 
 
 def is_certain(sound: str) -> bool:
-    """Whether a sound has so many consonants that few words have it."""
+    """Whether a sound has enough consonants that few words share it."""
     return len(sound) >= CERTAIN and not VOWELS.search(sound)
 
 

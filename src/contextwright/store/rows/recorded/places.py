@@ -91,14 +91,14 @@ class Trail:
 
 def sayings(message: Message) -> Iterator[tuple[str, str | bytes]]:
     """Yield what a message says, as kinds and text: the same for every spelling of it."""
-    told: set[tuple[str, str]] = set()
+    results: set[tuple[str, str]] = set()
     # Some clients cannot tell words behind calls from words before them.
     for part in sorted(message.parts, key=is_call):
         if isinstance(part, ToolResult) and part.call_id:
             # Gemini CLI sends each result twice when a session is resumed.
-            if (result := (part.call_id, part.text)) in told:
+            if (result := (part.call_id, part.text)) in results:
                 continue
-            told.add(result)
+            results.add(result)
         saying = saying_of(part, message.role)
         if saying is not None:
             yield saying
