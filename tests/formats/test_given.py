@@ -72,7 +72,7 @@ def test_ours_and_others_keep_their_order_and_repairs_are_said() -> None:
     assert texts[:3] == ["One", "Two", "Three"]
 
 
-@pytest.mark.parametrize("name", ["aya", "contextwright", "forge", "port42"])
+@pytest.mark.parametrize("name", ["aya", "contextwright", "forge", "gryag", "port42"])
 def test_data_of_a_file_format_is_read_as_such(name: str) -> None:
     """Aya's calls and Forge's results were lost, because both were read as Chat Completions."""
     talk = [

@@ -131,7 +131,13 @@ OTHERS: list[tuple[Any, str | None]] = [
     ({"contextwright": 1, "messages": []}, "contextwright"),
     ([{"role": "user", "parts": [{"type": "text", "text": "x"}]}], "contextwright"),
     ([{"index": 0, "turn": 0, "timestamp": "t", "role": "user", "content": "x"}], "aya"),
-    ([{"role": "user", "parts": [{"text": "x"}]}], None),  # gemini's or gryag's
+    ([{"role": "user", "parts": [{"text": "x"}]}], "gemini"),  # or gryag's, which is read alike
+    ([{"role": "tool", "parts": [{"function_response": {"name": "f"}}]}], "gryag"),
+    ([{"role": "user", "parts": [{"text": '[meta] user_id=4 name="A"'}, {"text": "x"}]}], "gryag"),
+    ({"history": [], "user_parts": [{"text": "x"}]}, "gryag"),
+    ({"system_instruction": "x", "history": [{"role": "user", "parts": []}]}, "gryag"),
+    ({"history": []}, None),
+    ([{"role": "user", "parts": [{"text": "x"}]}, {"role": "user", "content": "x"}], None),
     (
         {"messages": [{"role": "tool", "content": [{"type": "tool_use"}]}]},
         None,

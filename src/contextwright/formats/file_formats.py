@@ -27,6 +27,8 @@ __all__ = [
     "file_format",
     "is_aya_entry",
     "is_forge_result",
+    "is_gryag",
+    "is_gryag_payload",
     "is_ours",
     "iso_time",
     "is_session",
@@ -37,6 +39,8 @@ __all__ = [
 
 HEADER = "Tool: "
 """How a tool result of Forge begins, before the name of the tool."""
+BESIDE_HISTORY = ("system_instruction", "user_parts")
+"""The other fields of gryag's payload."""
 
 ANY_NAME = Spelling(allowed=r"\s\S")
 """Tool names in a file: anything but an empty string."""
@@ -203,6 +207,8 @@ def file_format(data: Any) -> str | None:
             return "contextwright"
         if is_session(data):
             return "port42"
+        if is_gryag_payload(data):
+            return "gryag"
         return "forge" if is_forge(data.get("messages")) else None
     if not is_list(data) or not data or not all(map(is_object, data)):
         return None
@@ -210,6 +216,8 @@ def file_format(data: Any) -> str | None:
         return "aya"
     if all(map(is_ours, data)):
         return "contextwright"
+    if is_gryag(data):
+        return "gryag"
     return "forge" if is_forge(data) else None
 
 
@@ -227,6 +235,23 @@ def is_ours(message: dict[str, Any]) -> bool:
     """Whether a message is in our own spelling: its parts have types."""
     parts = message.get("parts")
     return is_list(parts) and all(is_object(part) and "type" in part for part in parts)
+
+
+def is_gryag(messages: Iterable[dict[str, Any]]) -> bool:
+    """Whether messages with Gemini's parts are gryag's: a role or a block that Gemini has not."""
+    return any(is_list(one.get("parts")) and is_gryag_entry(one) for one in messages)
+
+
+def is_gryag_entry(message: dict[str, Any]) -> bool:
+    """Whether a message is the result of a tool, or begins with who sent it."""
+    first = next(iter(message["parts"]), None)
+    text = first.get("text") if is_object(first) else None
+    return message.get("role") == "tool" or (isinstance(text, str) and text.startswith("[meta] "))
+
+
+def is_gryag_payload(body: dict[str, Any]) -> bool:
+    """Whether an object is what gryag sends: a history, and what stands beside it."""
+    return is_list(body.get("history")) and not body.keys().isdisjoint(BESIDE_HISTORY)
 
 
 def is_forge(messages: Any) -> bool:

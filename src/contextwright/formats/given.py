@@ -94,10 +94,10 @@ def read_body(body: dict[str, Any]) -> Conversation:
     """Read a whole request, one message, or a reply."""
     if is_one_message(body):
         return read_entries([body])
-    if body.keys() & LISTS:
-        name = file_format(body) or body_format(body, "openai-chat")
-        return formats.find(name).parse(body, False)
-    return read_reply(body, 0)
+    name = file_format(body)
+    if name is None and not body.keys() & LISTS:
+        return read_reply(body, 0)
+    return formats.find(name or body_format(body, "openai-chat")).parse(body, False)
 
 
 def read_entries(entries: Sequence[Any]) -> Conversation:

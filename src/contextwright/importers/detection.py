@@ -10,7 +10,14 @@ from contextwright import formats
 from contextwright.documents.files import Files, OneFile
 from contextwright.documents.stream import Document
 from contextwright.errors import ParseError, require
-from contextwright.formats.file_formats import is_aya_entry, is_forge_result, is_session
+from contextwright.formats.file_formats import (
+    is_aya_entry,
+    is_forge_result,
+    is_gryag,
+    is_gryag_payload,
+    is_ours,
+    is_session,
+)
 from contextwright.formats.gryag.compact import MOST_LOOKED_AT, is_compact
 from contextwright.importers.base import NAMES
 from contextwright.importers.sources.any_format import is_lines, is_message, read_compact_text
@@ -218,6 +225,8 @@ def told_by_fields(body: dict[str, Any]) -> str | None:
         return "claude"
     if "contents" in body:
         return "gemini"
+    if is_gryag_payload(body):
+        return "gryag"
     if is_message(body):
         return told_by_entries([body])
     messages = body.get("messages")
@@ -253,12 +262,10 @@ def told_by_messages(
     gateways with OpenAI's API take some of Anthropic's settings too.
     """
     found = {"anthropic"} if claude else set[str]()
-    ours = False
-    for message in list(messages)[:LOOKED_AT]:
+    some = list(messages)[:LOOKED_AT]
+    for message in some:
         if not is_object(message) or not isinstance(message.get("role"), str):
             return None
-        if "parts" in message:
-            ours = True
         blocks = {str(block.get("type")) for block in blocks_of(message.get("content"))}
         if not blocks.isdisjoint(CLAUDE_BLOCKS):
             found.add("anthropic")
@@ -268,12 +275,20 @@ def told_by_messages(
             found.add("forge")
         elif message["role"] in OPENAI_ROLES or "tool_calls" in message:
             found.add("openai-chat")
-    if ours:
-        typed = all("type" in part for one in messages for part in blocks_of(one.get("parts")))
-        return "contextwright" if typed else None
+    if any("parts" in message for message in some):
+        return told_by_parts(some)
     if len(found) > 1:
         return None
     return found.pop() if found else plain
+
+
+def told_by_parts(messages: list[dict[str, Any]]) -> str | None:
+    """Detect the source of messages with parts: ours have types, gryag's are Gemini's."""
+    if not all(is_list(message.get("parts")) for message in messages):
+        return None
+    if all(map(is_ours, messages)):
+        return "contextwright"
+    return "gryag" if is_gryag(messages) else "gemini"
 
 
 def is_claude_tool(tool: dict[str, Any]) -> bool:
