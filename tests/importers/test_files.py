@@ -1,19 +1,25 @@
 """Files of every bad kind, and the laws that hold for all of them."""
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextwright import importers
+from contextwright import assistant, formats, importers, tool_result, user
 from contextwright.documents.read import LINE_LIMIT
 from contextwright.documents.stream import Document
 from contextwright.errors import ContextwrightError, ParseError, UnknownFormat
+from contextwright.formats import api
 from contextwright.importers.base import NAMES
 from contextwright.importers.detection import LOOKED_AT, is_telegram
+from contextwright.messages.conversation import Conversation
+from contextwright.messages.message import Message
+from contextwright.messages.parts import Part, ToolCall
 from contextwright.store.rows.validation import decode_message
 from contextwright.text.json import encode_json
 from samples.documents import DOCUMENTS, LINES, everything, lines
@@ -27,7 +33,9 @@ from samples.exports import (
     SLACK,
     TELEGRAM,
     read,
+    reports,
     write_json,
+    write_lines,
     write_zip,
 )
 
@@ -54,6 +62,31 @@ def test_content_tells_the_source(tmp_path: Path, name: str, data: bytes) -> Non
 def detected(path: Path) -> str:
     with importers.open_files(path) as files:
         return importers.detect(files)
+
+
+@pytest.mark.parametrize("format", formats.NAMES)
+def test_an_export_of_all_conversations_is_read_again(tmp_path: Path, format: str) -> None:
+    """Only the second conversation shows the format of JSON Lines."""
+    plain = [user("Hi", sent_at="2026-05-04T12:00:00Z"), assistant("Hello")]
+    call = assistant(ToolCall("clock", {"zone": "Kyiv"}, "c1"))
+    talks = [plain, [*plain, user("What time is it?"), call, tool_result("c1", "12:00")]]
+    payloads = [
+        api.render(Conversation(tuple(talk), id=f"talk{number}"), format).payload
+        for number, talk in enumerate(talks)
+    ]
+    path = write_lines(tmp_path / "all.jsonl", *payloads)
+    assert [words_of(messages) for _, _, messages in read(path)] == [
+        words_of(api.parse(payload, format).messages) for payload in payloads
+    ]
+    assert reports(path) == reports(path, format)
+
+
+def words_of(messages: Iterable[Message]) -> list[Any]:
+    return [(message.role, [plain_part(part) for part in message.parts]) for message in messages]
+
+
+def plain_part(part: Part) -> Part:
+    return msgspec.structs.replace(part, extra={})
 
 
 @pytest.mark.parametrize("others", [0, LOOKED_AT - 2, LOOKED_AT - 1, LOOKED_AT])
@@ -144,6 +177,18 @@ OTHERS: list[tuple[Any, str | None]] = [
     ),
     ({"messages": [5]}, None),
     ({"users": []}, None),
+    ([{"role": "user", "content": [{"type": "image", "url": "https://x/y.png"}]}], "chatml"),
+    (
+        [
+            {"role": "user", "content": [{"type": "audio", "base64": "UklGRg=="}]},
+            {"role": "tool", "content": "x"},
+        ],
+        "chatml",
+    ),
+    (
+        [{"role": "user", "content": [{"type": "image", "source": {"type": "url", "url": "x"}}]}],
+        "anthropic",
+    ),
     ([], None),
     ({}, None),
     (5, None),

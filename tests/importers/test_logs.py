@@ -246,6 +246,15 @@ def test_port42_twins(tmp_path: Path, twins: dict[str, Any], kept: int) -> None:
     assert one.agent == ("@newest" if newest else "@ai-engineer")
 
 
+def test_port42_lines_are_sessions_with_their_lines(tmp_path: Path) -> None:
+    stale = [session(2, id="x"), session(1, id="y"), session(3, id="x")]
+    path = write_lines(tmp_path / "all.jsonl", *stale)
+    assert [(id, len(messages)) for id, _, messages in read(path)] == [("y", 1), ("x", 3)]
+    broken = write_lines(tmp_path / "broken.jsonl", *stale, {"id": "z", "messages": 5})
+    with pytest.raises(ParseError, match="broken.jsonl: line 4: messages: must be a list"):
+        read(broken, "port42")
+
+
 def test_port42_folder_with_hostile_names(tmp_path: Path) -> None:
     write_json(tmp_path / "2025-08-01" / "session-1-\x1b[2J..json", session(1, id="x"))
     write_json(tmp_path / "2025-08-02" / "session-1-$(rm -rf).json", session(2, id="y"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from contextwright import formats
@@ -38,9 +38,12 @@ CLAUDE_FIELDS = {*anthropic.Request.__struct_fields__} - {
 }
 OPENAI_FIELDS = {*openai_chat.Request.__struct_fields__} - {*anthropic.Request.__struct_fields__}
 OPENAI_BLOCKS = ("image_url", "input_audio", "file", "refusal")
+CHATML_MEDIA = ("image", "audio", "video")
 OPENAI_ROLES = ("developer", "tool", "function")
 LOG_LINES = ("session_meta", "response_item", "event_msg", "turn_context", "compacted")
 TELEGRAM = ("chats", "left_chats", "personal_information", "frequent_contacts")
+PLAIN_ROLES = ("system", "user", "assistant")
+"""Roles whose text several formats write alike."""
 LOOKED_AT = 50
 """Maximum number of messages, or of files of a folder, to inspect for their source."""
 
@@ -117,24 +120,46 @@ def told_by_names(files: Files) -> str | None:
 
 
 def told_by_lines(files: Files, file: str) -> str:
-    """Detect the source by the first line."""
-    _, first = next(files.lines(file))
-    if not is_object(first):
-        raise unsure(files.shown(file), "its lines are not objects")
-    agent = told_by_log_line(first)
-    if agent is not None:
-        return agent
-    if "preferred_output" in first:
-        return "openai-finetuning"
+    """Detect the source by the first lines: a log, messages, or conversations."""
+    lines = (value for _, value in files.lines(file))
+    first = next(lines)
+    some = chain([first], islice(lines, LOOKED_AT - 1))
     if is_message(first):
-        messages = [value for _, value in islice(files.lines(file), LOOKED_AT)]
-        found = told_by_entries(messages)
-        if found is not None:
-            return found
-    found = told_by_fields(first)
+        found = told_by_entries(list(some)) or told_by_fields(first)
+    elif is_object(first) and (agent := told_by_log_line(first)):
+        found = agent
+    elif is_object(first) and "preferred_output" in first:
+        found = "openai-finetuning"
+    else:
+        found = told_by_conversations(some)
+        found = "openai-finetuning" if found == "openai-chat" else found
     if found is None:
         raise unsure(files.shown(file), "its lines match no known source")
-    return "openai-finetuning" if found == "openai-chat" else found
+    return found
+
+
+def told_by_conversations(conversations: Iterable[Any]) -> str | None:
+    """Detect the source of conversations: of the first that is certain, else of the first."""
+    guess: str | None = None
+    for conversation in conversations:
+        found = detect_document(conversation)
+        if found is not None and not is_plain(conversation, found):
+            return found
+        guess = guess or found
+    return guess
+
+
+def is_plain(conversation: Any, found: str) -> bool:
+    """Whether a conversation is written alike in other formats than the one found."""
+    if found == "gemini":
+        return is_list(conversation)  # gryag's too
+    messages = conversation if is_list(conversation) else conversation.get("messages")
+    return found == "openai-chat" and all(
+        one["role"] in PLAIN_ROLES
+        and "tool_calls" not in one
+        and all(block.get("type") == "text" for block in blocks_of(one.get("content")))
+        for one in messages
+    )
 
 
 def told_by_log_line(line: dict[str, Any]) -> str | None:
@@ -266,10 +291,14 @@ def told_by_messages(
     for message in some:
         if not is_object(message) or not isinstance(message.get("role"), str):
             return None
-        blocks = {str(block.get("type")) for block in blocks_of(message.get("content"))}
-        if not blocks.isdisjoint(CLAUDE_BLOCKS):
+        blocks = blocks_of(message.get("content"))
+        if any(map(is_chatml_media, blocks)):
+            found.add("chatml")
+            continue
+        types = {str(block.get("type")) for block in blocks}
+        if not types.isdisjoint(CLAUDE_BLOCKS):
             found.add("anthropic")
-        if not blocks.isdisjoint(OPENAI_BLOCKS):
+        if not types.isdisjoint(OPENAI_BLOCKS):
             found.add("openai-chat")
         if is_forge_result(message):
             found.add("forge")
@@ -277,6 +306,8 @@ def told_by_messages(
             found.add("openai-chat")
     if any("parts" in message for message in some):
         return told_by_parts(some)
+    if "chatml" in found:
+        found.discard("openai-chat")  # which has its calls and results too
     if len(found) > 1:
         return None
     return found.pop() if found else plain
@@ -294,6 +325,11 @@ def told_by_parts(messages: list[dict[str, Any]]) -> str | None:
 def is_claude_tool(tool: dict[str, Any]) -> bool:
     """Whether a tool is Anthropic's: one with its schema, or one it hosts, by a dated type."""
     return "input_schema" in tool or ("name" in tool and "parameters" not in tool)
+
+
+def is_chatml_media(block: dict[str, Any]) -> bool:
+    """Whether a block is an image or sound of a Hugging Face list; Anthropic's has a `source`."""
+    return block.get("type") in CHATML_MEDIA and "source" not in block
 
 
 def blocks_of(content: Any) -> list[dict[str, Any]]:

@@ -35,6 +35,7 @@ from contextwright.messages.quotes import SOURCE
 from contextwright.wire.values import is_object
 
 __all__ = [
+    "ENDINGS",
     "Body",
     "bodies",
     "importer",
@@ -76,12 +77,12 @@ class Body(Struct, frozen=True):
     """Its line, or the line of each of its messages; empty for a document."""
 
 
-def bodies(files: Files, *, least: int = 2) -> Iterator[Body]:
-    """Yield the conversations of all files; a file of fewer than `least` lines is a document."""
-    names = list(files.names) if len(files.names) == 1 else files.ending(*ENDINGS)
-    if not names:
-        raise ParseError("there is no JSON in it", file=files.label)
-    for name in names:
+def bodies(files: Files, names: Iterable[str] | None = None, *, least: int = 2) -> Iterator[Body]:
+    """Yield the conversations of these files, else of all.
+
+    A file of fewer than `least` lines is a document.
+    """
+    for name in names_in(files) if names is None else names:
         if not is_lines(files, name, least=least):
             data = files.document(name)
             yield Body(name, [data] if is_message(data) else data)
@@ -94,6 +95,14 @@ def bodies(files: Files, *, least: int = 2) -> Iterator[Body]:
         yield Body(name, data, (number,))
         for number, data in lines:
             yield Body(name, data, (number,))
+
+
+def names_in(files: Files) -> list[str]:
+    """Return the files that may hold conversations."""
+    names = list(files.names) if len(files.names) == 1 else files.ending(*ENDINGS)
+    if not names:
+        raise ParseError("there is no JSON in it", file=files.label)
+    return names
 
 
 def is_message(data: Any) -> bool:
