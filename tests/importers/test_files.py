@@ -81,6 +81,13 @@ def test_an_export_of_all_conversations_is_read_again(tmp_path: Path, format: st
     assert reports(path) == reports(path, format)
 
 
+def test_a_message_among_conversations_is_refused_with_its_line(tmp_path: Path) -> None:
+    plain = {"role": "user", "content": "x"}
+    path = write_lines(tmp_path / "x.jsonl", {"messages": [plain]}, plain)
+    with pytest.raises(ParseError, match="line 2: messages: must be a list"):
+        read(path)
+
+
 def words_of(messages: Iterable[Message]) -> list[Any]:
     return [(message.role, [plain_part(part) for part in message.parts]) for message in messages]
 

@@ -272,6 +272,7 @@ def test_import_of_several_files_and_of_standard_input(
 
 BAD_CALLS: list[tuple[list[str], int, str]] = [
     (["nothing.json"], 2, "cw: cannot read 'nothing.json': no such file or directory"),
+    ([""], 2, "cw: cannot read '': no such file or directory"),
     (["chat.json", "--format", "whatsapp"], 2, "cw: unknown format 'whatsapp' (known: anthropic"),
     (
         ["chat.json", "chat.json", "--as", "x"],

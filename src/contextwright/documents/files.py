@@ -284,8 +284,8 @@ def open_files(source: str | Path, label: str = "") -> Files:
     try:
         if source == "-":
             return from_stream(label, standard_input())
+        mode = os.stat(source).st_mode  # Path("") would be this folder
         path = Path(source)
-        mode = path.stat().st_mode
         if stat.S_ISDIR(mode):
             return Folder(path)
         if not stat.S_ISREG(mode):  # a pipe can be read only once

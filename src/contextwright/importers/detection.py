@@ -153,11 +153,11 @@ def is_plain(conversation: Any, found: str) -> bool:
     """Whether a conversation is written alike in other formats than the one found."""
     if found == "gemini":
         return is_list(conversation)  # gryag's too
-    messages = conversation if is_list(conversation) else conversation.get("messages")
+    messages = objects_of(conversation if is_list(conversation) else conversation.get("messages"))
     return found == "openai-chat" and all(
         one["role"] in PLAIN_ROLES
         and "tool_calls" not in one
-        and all(block.get("type") == "text" for block in blocks_of(one.get("content")))
+        and all(block.get("type") == "text" for block in objects_of(one.get("content")))
         for one in messages
     )
 
@@ -259,7 +259,7 @@ def told_by_fields(body: dict[str, Any]) -> str | None:
         return "openai-responses" if "input" in body else None
     if is_session(body):
         return "port42"
-    tools = blocks_of(body.get("tools"))
+    tools = objects_of(body.get("tools"))
     claude = "system" in body or any(map(is_claude_tool, tools))
     has_functions = any("function" in tool for tool in tools)
     is_plain_claude = has_claude_settings(body) and not has_functions
@@ -291,7 +291,7 @@ def told_by_messages(
     for message in some:
         if not is_object(message) or not isinstance(message.get("role"), str):
             return None
-        blocks = blocks_of(message.get("content"))
+        blocks = objects_of(message.get("content"))
         if any(map(is_chatml_media, blocks)):
             found.add("chatml")
             continue
@@ -332,7 +332,7 @@ def is_chatml_media(block: dict[str, Any]) -> bool:
     return block.get("type") in CHATML_MEDIA and "source" not in block
 
 
-def blocks_of(content: Any) -> list[dict[str, Any]]:
+def objects_of(content: Any) -> list[dict[str, Any]]:
     """Return the objects of a list; empty if it is not a list."""
     return [item for item in content if is_object(item)] if is_list(content) else []
 
