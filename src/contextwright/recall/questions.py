@@ -19,6 +19,7 @@ from contextwright.text.terms import (
     compound_parts,
     keywords,
     languages_of,
+    marked_in,
     plain,
     spelled,
     terms_of,
@@ -127,7 +128,7 @@ def question_of(
         frozenset(),
         means_speaker(set(map(plain, words)), text),
         times,
-        is_remark=len(terms) - len(parts_of(text)) > KEYWORDS
+        is_remark=len(telling) - len(parts_of(marked_in(text))) > KEYWORDS
         and QUESTION_MARK.search(text) is None,
         dated=frozenset(terms_of(" ".join(time.said for time in times), languages)),
     )

@@ -33,6 +33,7 @@ __all__ = [
     "held_terms",
     "keywords",
     "languages_of",
+    "marked_in",
     "plain",
     "spelled",
     "telling_terms",
@@ -47,7 +48,6 @@ UNSPACED = (
 )
 VOWELLED = "\u0900-\u0963\u0966-\u0dff"
 PLAIN_WORD = re.compile(r"\w+")
-CAPITALISED = re.compile(r"\b[A-Z][a-z]{2,}\b")
 WORD = re.compile(f"(?:[^\\W{UNSPACED}]|[{VOWELLED}])+")
 RUN = re.compile(f"[{UNSPACED}]+")
 SPECIAL = f"[{UNSPACED}{VOWELLED}]"
@@ -128,7 +128,7 @@ def terms_of(text: str, languages: Languages | None = None) -> set[str]:
     simple = spelled(text)
     words = words_in(simple)
     known = languages_among(words, simple) if languages is None else languages
-    return stems_of(words | parts_in(text), known).union(pairs_in(simple))
+    return stems_of(words | parts_in(marked_in(text)), known).union(pairs_in(simple))
 
 
 def findable_terms(text: str, languages: Languages | None = None) -> set[str]:
@@ -143,11 +143,12 @@ def findable_terms(text: str, languages: Languages | None = None) -> set[str]:
     simple = spelled(text)
     words = words_in(simple)
     known = languages_among(words, simple) if languages is None else languages
-    parts = parts_in(text)
-    terms = stems_of(words | parts, known) | pairs_in(simple)
+    marked = marked_in(text)
+    several = words | parts_in(marked)
+    terms = stems_of(several, known) | pairs_in(simple)
     if known.latin != UNKNOWN:
-        terms |= stems_of(words | parts, known._replace(latin=UNKNOWN))
-    terms.update(*map(sounds_of, names_in(text, known)))
+        terms |= stems_of(several, known._replace(latin=UNKNOWN))
+    terms.update(*map(sounds_of, names_in(marked, known)))
     if known.latin in COMPOUNDING:
         for word in words:
             language = known.of(word)
@@ -166,18 +167,19 @@ def bare_terms(text: str) -> dict[str, set[str]]:
     words = words_in(simple)
     known = languages_among(words, simple)
     bare: dict[str, set[str]] = {}
-    names = names_in(text, known)
+    marked = marked_in(text)
+    names = names_in(marked, known)
     for word in words - common_words(known):
         if sounds := sounds_alike(word, is_name=word in names):
             bare.setdefault(stemmer(known.of(word))(word), set()).update(sounds)
     unknown = known._replace(latin=UNKNOWN)
-    for word, joined, parts in identifiers_in(text):
+    for word, joined, parts in identifiers_in(marked):
         whole = terms_of(joined.lower(), known) | terms_of(joined.lower(), unknown)
         for term in terms_of(" ".join((word.lower(), *map(str.lower, parts))), known):
             if others := whole - {term}:
                 bare.setdefault(term, set()).update(others)
     if known.latin != UNKNOWN:
-        for word in words | parts_in(text):
+        for word in words | parts_in(marked):
             term, other = (stemmer(one.of(word))(word) for one in (known, unknown))
             if term != other:
                 bare.setdefault(term, set()).add(other)
@@ -211,7 +213,7 @@ def telling_terms(text: str) -> set[str]:
     known = languages_among(words, simple)
     telling = {
         word
-        for word in words | parts_in(text)
+        for word in words | parts_in(marked_in(text))
         if word not in FUNCTION_WORDS.get(known.of(word), ())
     }
     return stems_of(telling, known) | (pairs_in(simple) - common_pairs())
@@ -262,20 +264,26 @@ def words_in(simple: str) -> set[str]:
     return set(WORD.findall(simple))
 
 
-def parts_in(text: str) -> set[str]:
-    """Return the words inside the identifiers of a text, in small letters."""
-    return {spelled(part) for part in parts_of(text)}
+def marked_in(text: str) -> set[str]:
+    """Return the words that may be names or identifiers, as they are written, but not in code.
 
-
-def names_in(text: str, languages: Languages) -> set[str]:
-    """Return the words of a text that may be names, in small letters: no function words."""
+    They have a capital or an underscore, or letters without case.
+    """
     text = without_code(text)
-    if text.isascii():
-        names = {word.lower() for word in CAPITALISED.findall(text)}
-    else:
-        written = words_in(LEFT_OUT.sub("", unicodedata.normalize("NFKC", text)))
-        names = {spelled(word) for word in written if is_said_as_name(word)} - {""}
-    return names - common_words(languages)
+    if not text.isascii():
+        text = LEFT_OUT.sub("", unicodedata.normalize("NFKC", text))
+    return {word for word in words_in(text) if "_" in word or not word.islower()}
+
+
+def parts_in(marked: Set[str]) -> set[str]:
+    """Return the words inside identifiers, in small letters."""
+    return {spelled(part) for part in parts_of(marked)}
+
+
+def names_in(marked: Set[str], languages: Languages) -> set[str]:
+    """Return the words that may be names, in small letters: no function words."""
+    names = {spelled(word) for word in marked if is_said_as_name(word)}
+    return names - common_words(languages) - {""}
 
 
 def pairs_in(simple: str) -> Set[str]:

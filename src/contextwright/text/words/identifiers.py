@@ -6,6 +6,7 @@ Kebab-case and paths need nothing: their marks are not letters, so that their wo
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import NamedTuple
 
 __all__ = ["identifiers_in", "parts_of", "without_code"]
@@ -15,10 +16,8 @@ LONGEST = 100
 LETTERS = 3
 """Minimum letters of a part, on average: ids and base64 change case more often."""
 
-JOINED = re.compile("[a-z0-9][A-Z]|[^\\W_]_")
-"""What every identifier of several words has; most texts have none."""
-WORD = re.compile(r"\w+")
-BOUNDARY = re.compile("_+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+BOUNDARY = re.compile("_+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
+"""Between two words; what follows capitals has three letters, because UNESCOs is one word."""
 CODE = re.compile(r"^ {0,3}```.*?(?:^ {0,3}```|\Z)", re.DOTALL | re.MULTILINE)
 """A block of code. Its names have words such as key and user that say little about the message, so
 that only whole names count there.
@@ -37,22 +36,21 @@ class Identifier(NamedTuple):
     """Its words."""
 
 
-def parts_of(text: str) -> set[str]:
-    """Return the words inside the identifiers of a text, and each identifier without underscores.
+def parts_of(words: Iterable[str]) -> set[str]:
+    """Return the words inside identifiers, and each identifier without underscores.
 
     So `getThreadHistory` and `get_thread_history` have all words in common. Parts that are not
-    letters, or one letter, are left out, and so is what stands in blocks of code.
+    letters, or one letter, are left out.
     """
-    return {part for one in identifiers_in(text) for part in (one.joined, *one.parts)}
+    return {part for one in identifiers_in(words) for part in (one.joined, *one.parts)}
 
 
-def identifiers_in(text: str) -> list[Identifier]:
-    """Return the identifiers of a text that have several words, each once."""
-    text = without_code(text)
-    if not JOINED.search(text):
-        return []
+def identifiers_in(words: Iterable[str]) -> list[Identifier]:
+    """Return those of a text's words, as they are written, that are identifiers of several."""
     found: list[Identifier] = []
-    for word in {word for word in WORD.findall(text) if JOINED.search(word)}:
+    for word in words:
+        if word[1:].islower() and "_" not in word:  # the common case
+            continue
         pieces = [piece for piece in BOUNDARY.split(word) if piece] if len(word) <= LONGEST else ()
         letters = [sum(map(str.isalpha, piece)) for piece in pieces if not piece.isdigit()]
         if len(pieces) > 1 and sum(letters) >= LETTERS * len(letters):

@@ -72,4 +72,5 @@ STEPS: tuple[Step, ...] = (
         recall.SQLITE_TERMS + recall.DIGESTS,
         recall.POSTGRES_TERMS + recall.DIGESTS,
     ),
+    Step(recall.SQLITE_TERMS, recall.POSTGRES_TERMS),
 )
