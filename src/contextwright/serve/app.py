@@ -51,14 +51,15 @@ from contextwright.serve.calls import (
     read_call,
     require_turns,
 )
-from contextwright.serve.continuations import (
+from contextwright.serve.guard import Guard, Keys
+from contextwright.serve.history.continuations import (
     RESPONSES,
     Continuations,
     is_continuable,
     new_id,
     previous_of,
 )
-from contextwright.serve.guard import Guard, Keys
+from contextwright.serve.history.vault import History, Vault
 from contextwright.serve.http.api import ApiLimits, ApiRoute, note
 from contextwright.serve.http.stream import while_connected
 from contextwright.serve.inspector import page_routes
@@ -71,7 +72,6 @@ from contextwright.serve.relay import relay, without_stand_ins
 from contextwright.serve.sessions import session_of
 from contextwright.serve.settings import ECHO, GatewaySettings, Route
 from contextwright.serve.translate import answer, as_client_reads, count_tokens, cross
-from contextwright.serve.vault import History, Vault
 from contextwright.store.store import Store
 from contextwright.text.json import encode_json
 

@@ -12,7 +12,7 @@ from contextwright.messages.changes import Change
 from contextwright.providers.hosts import Host, headers_for
 from contextwright.providers.http import HttpClient, HttpResponse
 from contextwright.serve.calls import KEY_HEADERS, UPLOADS, Call, value_of, with_body
-from contextwright.serve.continuations import RESPONSES, is_own_item
+from contextwright.serve.history.continuations import RESPONSES, is_own_item
 from contextwright.serve.http.stream import BrokenOff, StreamedAnswer
 from contextwright.serve.reading import decode_turns
 from contextwright.serve.translate import CHANGES_HEADER, named

@@ -38,6 +38,7 @@ from contextwright.providers.base import AnyProvider
 from contextwright.providers.hosts import body_for
 from contextwright.providers.provider import Provider
 from contextwright.serve.calls import Call
+from contextwright.serve.history.compactions import asks_for_summary, compacted, in_words
 from contextwright.serve.http.stream import BrokenOff, StreamedAnswer
 from contextwright.serve.settings import ECHO, Route
 from contextwright.text.json import decode_object, encode_json
@@ -104,6 +105,7 @@ def cross(
     host = None if route.upstream == ECHO else route.host(call.format)
     format = call.format if host is None else host.format
     model = route.send_as or call.model
+    whole = in_words(whole, format)
     conversation = replaced(whole, model=model, settings=stored_as(whole, format))
     sent = rendered(conversation, format, model, recipe, route.budget)
     payload = sent.payload if host is None else body_for(host, sent.payload, model)
@@ -198,6 +200,8 @@ async def answer(
         batches = provider.post(crossing.body, model=model, headers=headers)
     else:
         batches = provider.batches(crossing.payload, model=model)
+    if provider.format != RESPONSES and asks_for_summary(crossing.said):
+        batches = compacted(batches)
     first = with_error(await anext(batches))
     if (error := error_in(first)) is not None and not any(map(is_content, first)):
         await batches.aclose()

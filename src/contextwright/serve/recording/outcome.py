@@ -23,7 +23,7 @@ from contextwright.messages.conversation import Conversation
 from contextwright.models import as_model
 from contextwright.serve.bodies import decompressed
 from contextwright.serve.calls import Call
-from contextwright.serve.continuations import (
+from contextwright.serve.history.continuations import (
     PREVIOUS,
     Continuations,
     answer_digest,

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from contextwright.errors import StoreError
 from contextwright.serve.calls import Call
-from contextwright.serve.continuations import Continuations
+from contextwright.serve.history.continuations import Continuations
 from contextwright.serve.reading import Readings
 from contextwright.serve.recording.metrics import Metrics
 from contextwright.serve.recording.outcome import ended_request

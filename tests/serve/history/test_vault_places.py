@@ -6,8 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 import contextwright as cw
-from contextwright.serve.vault import History, Vault
-from serve.test_vault import TALKS, THINKING, begin, end, history_of, restored
+from contextwright.serve.history.vault import History, Vault
+from serve.history.test_vault import TALKS, THINKING, begin, end, history_of, restored
 
 
 @pytest.fixture(scope="module")
@@ -81,3 +81,14 @@ def test_of_two_answers_in_one_place_each_gets_its_own(store: cw.Store) -> None:
     for answer in (*told, told[0]):
         back = history_of(*opening, cw.assistant(answer.text))
         assert restored(vault, back).messages == (*opening, answer)
+
+
+@pytest.mark.parametrize("silent", [cw.Opaque("openai-responses", {}), cw.Thinking("Hm.")])
+def test_an_answer_without_words_is_not_waited_for(
+    store: cw.Store, silent: cw.Opaque | cw.Thinking
+) -> None:
+    """Its place is that of the request it stands in, which nobody has answered yet."""
+    history = history_of(cw.user(f"Talk {next(TALKS)}"), cw.assistant([silent]), format="gemini")
+    begin(store, history)
+    assert list(history.gaps()) == []
+    assert restored(Vault(store), history) == history.said

@@ -1,5 +1,6 @@
 """Clients of Responses that name the answer they go on from, and send only what is new."""
 
+import asyncio
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -9,13 +10,15 @@ import pytest
 import contextwright as cw
 from contextwright.errors import ProviderError
 from contextwright.formats.replies.reply import ModelReply
-from contextwright.serve.continuations import Continuations, new_id, number_in
+from contextwright.serve.calls import read_call
+from contextwright.serve.history.continuations import Continuations, new_id, number_in
 from contextwright.serve.settings import ECHO
+from contextwright.text.json import encode_json
 from providers.standin import KEY, Request, said, serving
 from serve.gateways import Running, running
 from serve.recording.test_recording import texts
 from serve.test_translate import TOOLS, reply_of
-from serve.upstreams import ENVIRONMENT, FORMATS, open_settings, settings_for
+from serve.upstreams import ENVIRONMENT, FORMATS, MODELS, open_settings, settings_for
 
 CLIENT = "openai-responses"
 OTHERS = [format for format in FORMATS if format != CLIENT]
@@ -312,3 +315,12 @@ def test_the_oldest_are_forgotten() -> None:
         known.keep("one", conversation(cw.user("a")), answered(f"resp_{number}"), 10)
     known.keep("one", conversation(cw.user("a")), answered("resp_2"), 10)  # asked twice
     assert [is_known(known, "one", f"resp_{number}") for number in range(3)] == [False, True, True]
+
+
+def test_a_request_without_names_of_ours_passes_as_it_is() -> None:
+    """It names an item of OpenAI's; the id of a call looks like one of ours."""
+    call = {"type": "function_call", "call_id": f"call_{'0a' * 16}", "name": "f", "arguments": "{}"}
+    items = [{"type": "item_reference", "id": f"msg_{'0a' * 24}"}, call]
+    body = encode_json({"model": MODELS[CLIENT], "input": items})
+    sent = read_call(CLIENT, "generate", body, {})
+    assert asyncio.run(Continuations().spelled_out("client", sent)) is sent

@@ -21,9 +21,9 @@ from msgspec.structs import replace
 import contextwright as cw
 from contextwright.formats.replies.reply import ModelReply
 from contextwright.serve import GatewaySettings
-from contextwright.serve import vault as vaults
+from contextwright.serve.history import vault as vaults
+from contextwright.serve.history.vault import History, Vault
 from contextwright.serve.reading import Reading
-from contextwright.serve.vault import History, Vault
 from contextwright.store.recording import BegunRequest, EndedRequest, RequestLog
 from contextwright.store.requests import RecordedRequest, RequestBodies
 from contextwright.store.rows.recorded import requests, signatures

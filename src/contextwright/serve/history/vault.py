@@ -92,10 +92,15 @@ class History:
         return blake2b(encode_json(frame), digest_size=16).hexdigest()
 
     def gaps(self) -> Iterator[Gap]:
-        """Yield the answers that have no signature."""
+        """Yield the answers that have no signature.
+
+        One that says nothing has nothing to be known by, and stands where the next one will.
+        """
         for index, message in enumerate(self.said.messages):
-            if message.role == "assistant" and not has_signature(message.parts, self.format):
-                place = self.places[index]
+            place, behind = self.places[index : index + 2]
+            if message.role != "assistant" or place == behind:
+                continue
+            if not has_signature(message.parts, self.format):
                 yield Gap(index, message, place, self.call_at(place, message))
 
     def call_at(self, place: str, message: Message) -> str | None:

@@ -33,6 +33,7 @@ from contextwright.messages.message import Message
 from contextwright.messages.parts import Opaque, Part
 from contextwright.models import as_model
 from contextwright.serve.calls import Call, with_body
+from contextwright.serve.history.compactions import MARK, in_words
 from contextwright.serve.reading import with_whole_answers
 from contextwright.store.engines.base import Connection
 from contextwright.store.requests import RequestBodies
@@ -129,16 +130,18 @@ class Continuations:
         """Return a request with the history of our own answers in the place of their ids.
 
         A client that changes in mid-conversation to a model of OpenAI names them on, and OpenAI
-        does not know them.
+        does not know them. Nor can it read compactions of ours.
         """
-        if call.format != RESPONSES or OWN_NAME(call.body) is None:
+        is_own = OWN_NAME(call.body) is not None or MARK.encode() in call.body
+        if call.format != RESPONSES or not is_own:
             return call
         try:
             payload = decode_object(call.body) or {}
             said = api.parse(payload, RESPONSES)
         except ContextwrightError:
             return call
-        whole = await self.recalled(owner, said, elsewhere=True)
+        recalled = await self.recalled(owner, said, elsewhere=True)
+        whole = in_words(recalled, RESPONSES)
         if whole is said:
             return call
         rendered = api.render(whole, RESPONSES, model=as_model(call.model))
@@ -146,8 +149,9 @@ class Continuations:
         rest = {name: value for name, value in payload.items() if name not in left_out}
         body = encode_json({**rest, "input": rendered.payload["input"]})
         repairs = [change for change in rendered.changes if change.path.startswith("messages")]
-        changes = [Change("repair.history", "input", SPELLED_OUT), *repairs]
-        return with_body(call, body, changes)
+        known = [] if recalled is said else [Change("repair.history", "input", SPELLED_OUT)]
+        own = whole.changes[len(recalled.changes) :]
+        return with_body(call, body, [*known, *own, *repairs])
 
     async def recall(self, owner: str, said: Conversation) -> None:
         """Remember the answers that a client names, and those before them, if recorded."""
@@ -212,6 +216,7 @@ class Continuations:
         if not references_in(said):
             return said
         messages: list[Message] = []
+        is_known = False
         for message in said.messages:
             parts: list[Part] = []
             for part in message.parts:
@@ -219,9 +224,10 @@ class Continuations:
                 found = self._item(owner, id) if id else ()
                 if id and not found and not elsewhere:
                     raise unknown(REFERENCE, id)
+                is_known = is_known or bool(found)
                 parts += found or (part,)
             messages.append(message.with_parts(parts))
-        return replace(said, messages=tuple(messages))
+        return replace(said, messages=tuple(messages)) if is_known else said
 
     def _item(self, owner: str, id: str) -> Sequence[Part]:
         """Return the parts of an item of an answer; none if it is not known."""
