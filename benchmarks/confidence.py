@@ -27,12 +27,12 @@ import numpy as np
 from contextwright import Store
 from contextwright.recall.confidence import (
     BIAS,
-    NOTHING,
     UNKNOWN,
     WEIGHTS,
     Evidence,
     evidence_of,
 )
+from contextwright.recall.memories import MIN_CONFIDENCE
 from contextwright.recall.questions import question_of
 from contextwright.recall.ranking import rank
 from contextwright.store.recall.recall import found_in, look
@@ -157,11 +157,11 @@ def show(name: str, cases: list[Case], weights: np.ndarray) -> None:
     chance[[case.is_remark for case in cases]] = UNKNOWN
     kinds = np.array([case.kind for case in cases])
     own = chance[kinds == "own"]
-    cells = [f"own {len(own)}, {np.mean(own < NOTHING):.1%} below"]
+    cells = [f"own {len(own)}, {np.mean(own < MIN_CONFIDENCE):.1%} below"]
     for kind in ("asked", "foreign", "swapped"):
         none = chance[kinds == kind]
         if len(none):
-            below = np.mean(none < NOTHING)
+            below = np.mean(none < MIN_CONFIDENCE)
             cells.append(f"{kind} {len(none)}: AUC {area(own, none):.2f}, {below:.0%} below")
     cells.append(f"error {error(kinds == 'own', chance):.2f}")
     cells.append(f"by chance {error_by_chance(kinds == 'own', chance):.2f}")

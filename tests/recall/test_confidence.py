@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 import contextwright as cw
 from contextwright.recall.confidence import (
     ENOUGH,
-    NOTHING,
     UNKNOWN,
     confidence_of,
     without_filler,
 )
+from contextwright.recall.memories import MIN_CONFIDENCE
 from contextwright.recall.outline import Entry
 from contextwright.recall.questions import question_of
 from contextwright.recall.ranking import RankedMessage
@@ -51,7 +51,7 @@ def test_a_question_with_an_answer_is_surer_than_one_without(
 ) -> None:
     sure, unsure = (chat.recall(one).confidence for one in (question, unanswered))
     assert sure > unsure
-    assert sure > NOTHING
+    assert sure > MIN_CONFIDENCE
 
 
 def test_what_a_model_says_to_a_person_does_not_speak_against_them(tmp_path: Path) -> None:

@@ -10,11 +10,8 @@ from contextwright.recall.questions import Question
 from contextwright.recall.ranking import RankedMessage, probability
 from contextwright.recall.signals import TermMatches
 
-__all__ = ["NOTHING", "Evidence", "confidence_of", "evidence_of", "without_filler"]
+__all__ = ["Evidence", "confidence_of", "evidence_of", "without_filler"]
 
-NOTHING = 0.2
-"""The confidence below which nothing is found. Of the questions that have an answer, one in a
-hundred is below it (`benchmarks/confidence.py`)."""
 ENOUGH = 0.95
 """The share of all that is expected to be needed beyond which the rest is filler."""
 UNKNOWN = 0.5

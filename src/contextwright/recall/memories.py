@@ -18,6 +18,7 @@ from contextwright.errors import UsageError
 from contextwright.messages.times import read_time
 
 __all__ = [
+    "MIN_CONFIDENCE",
     "Memory",
     "MemoryKind",
     "MemoryQuery",
@@ -29,6 +30,9 @@ __all__ = [
 
 MemoryKind: TypeAlias = Literal["memory", "profile", "fact", "episode", "passage"]
 """A note about a person, a profile, a labelled fact, an event, a past passage."""
+MIN_CONFIDENCE = 0.2
+"""The confidence below which nothing was found. Of the questions that have an answer, one in a
+hundred is below it (`benchmarks/confidence.py`)."""
 
 
 class Memory(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):

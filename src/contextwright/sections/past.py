@@ -7,9 +7,8 @@ from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 from contextwright.messages.message import Message
-from contextwright.recall.confidence import NOTHING
 from contextwright.recall.lines import by_day, day_of, line_of, wording
-from contextwright.recall.memories import Memory, Ranking
+from contextwright.recall.memories import MIN_CONFIDENCE, Memory, Ranking
 from contextwright.recall.outline import seconds_of
 from contextwright.sections.base import Section, SectionInput, Share, Volatility, best_entries
 from contextwright.sections.memory import different
@@ -86,7 +85,7 @@ class PastMessages(
     most: Natural = 1_000
     least: Fraction = 0.0
     """Minimum probability that a message is needed, from 0 to 1."""
-    confidence: Fraction = NOTHING
+    confidence: Fraction = MIN_CONFIDENCE
     """Minimum probability that any message answers the question, from 0 to 1; below it nothing is
     recalled."""
     ranking: Ranking = Ranking()

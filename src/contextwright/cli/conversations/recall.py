@@ -21,7 +21,7 @@ from contextwright.cli.output import list_changes, note, progress, say, say_json
 from contextwright.cli.stores import existing, require_conversation
 from contextwright.errors import EmbedderError, UsageError
 from contextwright.messages.speech import spoken_text
-from contextwright.recall.confidence import NOTHING
+from contextwright.recall.memories import MIN_CONFIDENCE
 from contextwright.recall.packing import RecallHit, RecallResult
 from contextwright.sections import PastMessages
 from contextwright.store.records import SearchHit, StoredMessage
@@ -87,7 +87,7 @@ def recall(
     min_score: Annotated[
         float, Option("--min-score", min=0.0, max=1.0, metavar="P", help="Minimum score, 0 to 1.")
     ] = PastMessages().least,
-    min_confidence: Confidence = NOTHING,
+    min_confidence: Confidence = MIN_CONFIDENCE,
     model: ModelName = None,
     now: QuestionTime = None,
     explain: Annotated[
