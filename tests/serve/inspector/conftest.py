@@ -47,6 +47,7 @@ def page(tab: Page, client: Client) -> Iterator[Page]:
     tab.goto(f"{client.gateway.address}/inspector/icon.svg")
     tab.evaluate("localStorage.clear(), sessionStorage.clear()")
     tab.context.clear_permissions()
+    tab.unroute_all()
     tab.emulate_media(color_scheme="light")
     tab.set_viewport_size({"width": 1280, "height": 900})
     complaints: list[str] = []
