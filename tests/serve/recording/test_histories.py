@@ -106,3 +106,33 @@ def test_agents_of_a_session_are_conversations_of_their_own(tmp_path: Path) -> N
     ]
     forks = [record.fork for record in records]
     assert forks == [*[None] * 7, RecordedFork(f"{name}~2", 0, "compaction")]
+
+
+@pytest.mark.parametrize("keeps", [True, False], ids=["kept", "left out"])
+def test_what_says_nothing_is_stored_once_too(keeps: bool, tmp_path: Path) -> None:
+    """Items of the provider's own alone; not every client sends these back."""
+    trigger, hello = ({"type": "compaction_trigger"}, {"role": "user", "content": "Hello?"})
+    compaction = cw.Opaque("openai-responses", {"type": "compaction", "encrypted_content": "x"})
+    history: list[dict[str, Any]] = []
+
+    def answer(request: Request) -> Any:
+        return said(compaction if request.body["input"][-1] == trigger else "Answer.")
+
+    with cw.Store(tmp_path / "store.db", sync="fast") as store, serving(answer) as server:
+        server.signed["x"] = ("openai-responses", "m")
+        with running(open_settings("openai-responses", server), store=store) as gateway:
+            for asked in (hello, trigger, hello):
+                body = {"input": [*history, asked], "store": False}
+                replies = [
+                    gateway.generate("openai-responses", body, model="m", key=KEY)
+                    for _ in range(2)  # it asks again, and is answered the same
+                ]
+                history += [asked] if asked != trigger else []
+                history += replies[0].json["output"] if keeps or asked != trigger else []
+        (name,) = {record.conversation for record in store.requests()}
+        assert name is not None
+        stored = [one.message for one in store.conversation(name).read()]
+    kinds = [(message.role, *map(type, message.parts)) for message in stored]
+    question, reply = ("user", cw.Text), ("assistant", cw.Text)
+    silent = [("user", cw.Opaque), ("assistant", cw.Opaque)]
+    assert kinds == [question, reply, *silent, question, reply]

@@ -7,7 +7,8 @@ left out, because clients change it from request to request.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from operator import is_
 from typing import Any, Self
@@ -17,7 +18,7 @@ from msgspec import Struct
 
 from contextwright.messages.message import Message
 from contextwright.messages.parts import Media, Part, Text, ToolCall, ToolResult
-from contextwright.store.engines.base import Connection
+from contextwright.store.engines.base import Connection, Row
 
 __all__ = ["INSERT", "Place", "Trail", "add", "longest", "sayings"]
 
@@ -136,9 +137,24 @@ def longest(connection: Connection, tenant: str, digests: Sequence[str]) -> Plac
         sql = FIND.format(", ".join("?" * len(indices)))
         rows = connection.rows(sql, tenant, *indices)
         if rows:
-            return max([Place(indices[digest], *rest) for digest, *rest in rows], key=rank)
+            return max(matching(rows, indices, digests), key=rank)
         end, size = start, BATCH
     return None
+
+
+def matching(
+    rows: Iterable[Row], indices: Mapping[str, int], digests: Sequence[str]
+) -> Iterator[Place]:
+    """Yield the places that rows stand for.
+
+    Messages that say nothing have the digest of the one before them; the first stored message with
+    a digest is the first of the history with it, the next one the next, as far as there are.
+    """
+    found: Counter[tuple[Any, ...]] = Counter()
+    for digest, conversation, *rest in sorted(rows):
+        index = digests.index(digest) + found[digest, conversation]
+        found[digest, conversation] += 1
+        yield Place(min(index, indices[digest]), conversation, *rest)
 
 
 def rank(place: Place) -> tuple[Any, ...]:
