@@ -124,6 +124,8 @@ class Model(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_
     """Whether replayed function calls need their `thoughtSignature`."""
     function_response_parts: bool = False
     """Whether a function response may hold media."""
+    mixed_tools: bool = True
+    """Gemini: whether one request may have functions, hosted tools and JSON output."""
 
     cache_minimum: int | None = None
     """Prefixes shorter than this many tokens are never cached."""

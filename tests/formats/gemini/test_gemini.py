@@ -14,6 +14,7 @@ from strategies.messages import PNG
 # --- what the API refuses --------------------------------------------------------------------
 
 ANSWERED = [user("q"), model(call("f", "a")), user(answer("f", {"output": "1"}, "a"))]
+ROOT = {"$ref": "#", "additionalProperties": False}
 FUNCTION = {"name": "f", "parameters": {"type": "OBJECT", "properties": {}}}
 
 AT = "tools[0].functionDeclarations[0].parameters"
@@ -253,7 +254,7 @@ REFUSED: dict[str, tuple[Any, str, list[str]]] = {
         ],
     ),
     "G-schema of wrong types": (
-        declaring({"properties": [], "anyOf": {}, "any_of": []}),
+        declaring({"type": "OBJECT", "properties": [], "anyOf": {}, "any_of": []}),
         NEW,
         [f"G-spelling {AT}.any_of", f"G-schema {AT}.properties", f"G-schema {AT}.anyOf"],
     ),
@@ -264,21 +265,13 @@ REFUSED: dict[str, tuple[Any, str, list[str]]] = {
             f"G-schema {AT}.properties.b.anyOf[1]",
             f"G-schema {AT}.properties.b.anyOf[0].type",
             f"G-schema {AT}.properties.a.items",
+            f"warning G-schema {AT}.type",
         ],
     ),
     "plain JSON Schema has its own field": (
         {
             "contents": [user("q")],
-            "tools": [
-                {
-                    "functionDeclarations": [
-                        {
-                            "name": "f",
-                            "parametersJsonSchema": {"$ref": "#", "additionalProperties": False},
-                        }
-                    ]
-                }
-            ],
+            "tools": [{"functionDeclarations": [{"name": "f", "parametersJsonSchema": ROOT}]}],
         },
         NEW,
         [],
@@ -286,10 +279,10 @@ REFUSED: dict[str, tuple[Any, str, list[str]]] = {
     "G-schema twice": (
         {
             "contents": [user("q")],
-            "tools": [{"functionDeclarations": [{**FUNCTION, "parametersJsonSchema": {}}]}],
+            "tools": [{"functionDeclarations": [{**FUNCTION, "parametersJsonSchema": ROOT}]}],
         },
         NEW,
-        ["G-schema tools[0].functionDeclarations[0].parameters"],
+        [f"G-schema {AT}"],
     ),
     "G-cached": (
         {

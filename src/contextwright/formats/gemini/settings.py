@@ -39,8 +39,10 @@ from contextwright.wire import ranges
 from contextwright.wire.gemini.rules import (
     choice_problems,
     fitted_budget,
+    mixtures,
     thinking,
     unneeded_choice,
+    untyped_answer,
 )
 from contextwright.wire.gemini.schema import schema_problems
 from contextwright.wire.gemini.types import Request
@@ -56,6 +58,8 @@ MODES: dict[str, Literal["auto", "none", "required"]] = {
 }
 MOST_STOPS = 5
 JSON = "application/json"
+ANSWER = ("responseMimeType", "responseSchema", "responseJsonSchema")
+"""The fields that say what an answer looks like."""
 CACHED = ("systemInstruction", "tools", "toolConfig")
 """Fields that a cached content already has; a request may not repeat them."""
 
@@ -199,11 +203,29 @@ def settle_schema(body: Object, changes: list[Change]) -> None:
         changes.extend(Change("repair.schema", one.path, one.message) for one in refused)
 
 
+def settle_answer(body: Object, model: Model, changes: list[Change]) -> None:
+    """Ask for JSON if there is a schema of it, and for none if the model has tools instead."""
+    config = body.get("generationConfig")
+    if not is_object(config):
+        return
+    for problem in untyped_answer(config):
+        config = body["generationConfig"] = {**config, "responseMimeType": JSON}
+        changes.append(Change("repair.setting", problem.path, problem.message))
+    for problem in mixtures(body, model):
+        for field in set(ANSWER) & config.keys():
+            take_out(body, f"generationConfig.{field}")
+        changes.append(Change("loss.setting", "output", problem.message))
+
+
 def settle_thinking(body: Object, model: Model, changes: list[Change]) -> None:
     """Say how much a model thinks as it takes it: a budget for a level, within its limits."""
     path = "generationConfig.thinkingConfig"
     for problem in [*thinking(dig(body, path), model)]:
         if problem.level != "error":
+            continue
+        if problem.path == path:
+            take_out(body, path)
+            changes.append(Change("loss.setting", "effort", problem.message))
             continue
         budget = dig(body, f"{path}.thinkingBudget")
         if problem.path == f"{path}.thinkingLevel":
@@ -244,6 +266,7 @@ def settle(body: Object, model: Model, changes: list[Change]) -> None:
         reason = "there is a responseJsonSchema too"
         changes.append(Change("loss.setting", "generationConfig.responseSchema", reason))
     settle_schema(body, changes)
+    settle_answer(body, model, changes)
     settle_thinking(body, model, changes)
     fit_limit(body, "generationConfig.maxOutputTokens", model, changes, least=1)
     fit_ranges(body, ranges.GEMINI, changes, "generationConfig")

@@ -8,7 +8,12 @@ from contextwright.errors import shown
 from contextwright.formats.base import keep_extra
 from contextwright.formats.gemini.read import NAME
 from contextwright.formats.reader import Reader
-from contextwright.formats.schemas import gemini_schema, json_schema, valid_schema
+from contextwright.formats.schemas import (
+    gemini_schema,
+    json_schema,
+    object_schema,
+    valid_schema,
+)
 from contextwright.formats.target import Target
 from contextwright.formats.tools import foreign_fields, hosted_equals, is_first_of_name
 from contextwright.messages.changes import Change
@@ -16,7 +21,7 @@ from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Tool
 from contextwright.messages.parts import Opaque
 from contextwright.wire.gemini import types as wire
-from contextwright.wire.gemini.schema import schema_problems
+from contextwright.wire.gemini.schema import root_problems, schema_problems
 from contextwright.wire.shapes import shape_problems
 from contextwright.wire.values import Object, is_list, is_object
 
@@ -107,10 +112,15 @@ def tools_wire(conversation: Conversation, target: Target, changes: list[Change]
     functions: list[Object] = []  # of the open group
     beside: list[str] = []
     taken: set[str] = set()
+    declares = any(isinstance(tool, Tool) for tool in conversation.tools)
     for index, tool in enumerate(conversation.tools):
         path = f"tools[{index}]"
+        if isinstance(tool, Opaque) and declares and not target.model.mixed_tools:
+            reason = f"{target.model.id} takes functions or hosted tools, not both"
+            changes.append(Change("loss.tool", path, reason))
+            continue
         if isinstance(tool, Opaque) and tool.format != NAME:
-            if equals := equals_here(tool, conversation, target, path, changes):
+            if equals := hosted_equals(tool, NAME, path, changes):
                 groups.extend(equals)
                 functions, beside = [], []
             continue
@@ -143,16 +153,27 @@ def hosted_here(tool: Opaque, path: str, changes: list[Change]) -> bool:
     return True
 
 
-def equals_here(
-    tool: Opaque, conversation: Conversation, target: Target, path: str, changes: list[Change]
-) -> list[Object]:
-    """Return Google's equivalents of a hosted tool. Before Gemini 3 it excludes functions."""
-    declares = any(isinstance(other, Tool) for other in conversation.tools)
-    if declares and not target.model.thought_signatures:
-        reason = f"{target.model.id} takes functions or hosted tools, not both"
-        changes.append(Change("loss.tool", path, reason))
-        return []
-    return hosted_equals(tool, NAME, path, changes)
+def schema_wire(schema: Object, target: Target, path: str, changes: list[Change]) -> Object:
+    """Write the schema of a function's arguments, with an object at its root."""
+    if target.same_format and is_rooted(schema):
+        return schema
+    if not target.same_format:
+        schema = valid_schema(schema, path, changes)
+    schema, reworked = object_schema(schema)
+    if reworked:
+        reason = f"{', '.join(reworked)} not allowed at the root of a schema"
+        changes.append(Change("repair.schema", path, reason))
+    if target.same_format:
+        return schema
+    written, lost = gemini_schema(schema)
+    if lost:
+        changes.append(Change("loss.schema", path, f"{NAME} cannot say {', '.join(lost)}"))
+    return written
+
+
+def is_rooted(schema: Object) -> bool:
+    """Whether the API may take the root of this schema of arguments."""
+    return not any(one.level == "error" for one in root_problems(schema, ""))
 
 
 def declared(tool: Tool, extra: Object, target: Target, path: str, changes: list[Change]) -> Object:
@@ -166,16 +187,11 @@ def declared(tool: Tool, extra: Object, target: Target, path: str, changes: list
     if tool.description is not None:
         declaration["description"] = tool.description
     proto = extra.get("parameters")
-    if is_object(proto) and json_schema(proto) == tool.parameters:
+    if is_object(proto) and is_rooted(proto) and json_schema(proto) == tool.parameters:
         declaration["parameters"] = proto
-    elif tool.parameters is not None and target.same_format:
-        declaration["parametersJsonSchema"] = tool.parameters
     elif tool.parameters is not None:
-        schema = valid_schema(tool.parameters, f"{path}.parameters", changes)
-        declaration["parametersJsonSchema"], reworked = gemini_schema(schema)
-        if reworked:
-            reason = f"{NAME} cannot say {', '.join(reworked)}"
-            changes.append(Change("loss.schema", f"{path}.parameters", reason))
+        schema = schema_wire(tool.parameters, target, f"{path}.parameters", changes)
+        declaration["parametersJsonSchema"] = schema
     known = (OPENS, BESIDE, "parameters")
     rest = {key: value for key, value in extra.items() if key not in known}
     lost = foreign_fields(tool, NAME)

@@ -15,7 +15,7 @@ from contextwright.errors import Level, Problem, shown
 from contextwright.models import Model
 from contextwright.text.json import convert
 from contextwright.wire import ranges
-from contextwright.wire.gemini.schema import schema_problems
+from contextwright.wire.gemini.schema import root_problems, schema_problems
 from contextwright.wire.gemini.survey import survey
 from contextwright.wire.gemini.turns import (
     FUNCTION_NAME,
@@ -37,13 +37,16 @@ __all__ = [
     "check",
     "choice_problems",
     "fitted_budget",
+    "mixtures",
     "read_shape",
     "thinking",
     "unneeded_choice",
+    "untyped_answer",
 ]
 
 MODES = ("MODE_UNSPECIFIED", "AUTO", "ANY", "NONE", "VALIDATED")
 SAMPLING = ("temperature", "topP", "topK")
+PLAIN = "text/plain"
 UNSPECIFIED = "thinking_level_unspecified"
 
 
@@ -86,7 +89,8 @@ def read_shape(payload: Any, shape: type[Shape]) -> tuple[Any, list[Problem]]:
 
 def request_problems(body: Object, model: Model) -> list[Problem]:
     """List the problems of everything but the contents."""
-    return [problem for rule in (system, tools, settings) for problem in rule(body, model)]
+    rules = (system, tools, settings, mixtures)
+    return [problem for rule in rules for problem in rule(body, model)]
 
 
 def system(body: Object, model: Model) -> Iterator[Problem]:
@@ -120,6 +124,8 @@ def tools(body: Object, model: Model) -> Iterator[Problem]:
                     yield Problem("G-toolname", f"{path}.name", f"{shown(name)} is declared twice")
                 names.add(name)
             yield from schemas(function, path, "parameters", "parametersJsonSchema")
+            for field in ("parameters", "parametersJsonSchema"):
+                yield from root_problems(function.get(field), f"{path}.{field}")
             yield from schemas(function, path, "response", "responseJsonSchema")
     config = body.get("toolConfig")
     if is_object(config):
@@ -132,6 +138,27 @@ def schemas(holder: Object, path: str, proto: str, plain: str) -> Iterator[Probl
     if holder.get(proto) is not None and holder.get(plain) is not None:
         yield Problem("G-schema", f"{path}.{proto}", f"{proto} and {plain} exclude each other")
     yield from schema_problems(holder.get(proto), f"{path}.{proto}")
+
+
+def mixtures(body: Object, model: Model) -> Iterator[Problem]:
+    """Before Gemini 3, a request has functions, hosted tools or JSON output."""
+    if model.mixed_tools:
+        return
+    groups = objects_in(body.get("tools"))
+    declares = any(group.get("functionDeclarations") for _, group in groups)
+    hosted = [
+        f"tools[{index}].{name}"
+        for index, group in groups
+        for name, tool in group.items()
+        if name != "functionDeclarations" and tool is not None
+    ]
+    for path in hosted if declares else ():
+        yield Problem("G-tools-mixed", path, f"{model.id} takes no hosted tools beside functions")
+    config = body.get("generationConfig")
+    mime = config.get("responseMimeType") if is_object(config) else None
+    if (declares or hosted) and mime not in (None, PLAIN):
+        reason = f"{model.id} writes no {mime} in a request with tools"
+        yield Problem("G-tools-mixed", "generationConfig.responseMimeType", reason)
 
 
 def choice_problems(calling: Any, names: set[str]) -> Iterator[Problem]:
@@ -194,6 +221,8 @@ def thinking(config: Any, model: Model) -> Iterator[Problem]:
         elif budget == 0 and efforts and "minimal" not in efforts:
             reason = f"{model.id} always thinks"
             yield Problem("G-thinking", f"{path}.thinkingBudget", reason, "warning")
+    elif model.provider == "google" and (level or budget or config.get("includeThoughts")):
+        yield Problem("G-thinking", path, f"{model.id} does not think", known)
 
 
 def fitted_budget(budget: int, model: Model) -> int:
@@ -201,6 +230,14 @@ def fitted_budget(budget: int, model: Model) -> int:
     if budget == -1 or (budget == 0 and model.disable_thinking):
         return budget
     return min(max(budget, model.least_thinking), model.most_thinking)
+
+
+def untyped_answer(generation: Object) -> Iterator[Problem]:
+    """The schema of an answer is one of JSON, which has to be asked for."""
+    schemas_given = (generation.get("responseSchema"), generation.get("responseJsonSchema"))
+    if any(schemas_given) and generation.get("responseMimeType") in (None, PLAIN):
+        reason = "a schema needs application/json"
+        yield Problem("G-schema", "generationConfig.responseMimeType", reason)
 
 
 def settings(body: Object, model: Model) -> Iterator[Problem]:
@@ -213,6 +250,7 @@ def settings(body: Object, model: Model) -> Iterator[Problem]:
     if not is_object(generation):
         return
     yield from schemas(generation, "generationConfig", "responseSchema", "responseJsonSchema")
+    yield from untyped_answer(generation)
     limit, path = generation.get("maxOutputTokens"), "generationConfig.maxOutputTokens"
     yield from limit_problems("G-max-output", limit, path, model, least=1)
     yield from ranges.range_problems(generation, ranges.GEMINI, "generationConfig.")

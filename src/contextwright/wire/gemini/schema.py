@@ -13,7 +13,7 @@ from typing import Any
 from contextwright.errors import Problem, shown
 from contextwright.wire.values import Object, is_list, is_object
 
-__all__ = ["KEYWORDS", "SPELLED", "TYPES", "schema_problems"]
+__all__ = ["KEYWORDS", "SPELLED", "TYPES", "root_problems", "schema_problems"]
 
 TYPES = ("STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL")
 
@@ -60,6 +60,17 @@ def schema_problems(schema: Any, path: str) -> Iterator[Problem]:
                 fields[known] = value
         yield from node_problems(fields, place)
         waiting.extend(below(fields, place))
+
+
+def root_problems(schema: Any, path: str) -> Iterator[Problem]:
+    """The arguments of a function are an object; a reference may lead to one."""
+    if not is_object(schema) or "$ref" in schema:
+        return
+    given = schema.get("type")
+    if given is None:
+        yield Problem("G-schema", f"{path}.type", "should be 'object'", "warning")
+    elif isinstance(given, str) and given.lower() != "object":
+        yield Problem("G-schema", f"{path}.type", "must be 'object'")
 
 
 def node_problems(fields: Object, path: str) -> Iterator[Problem]:

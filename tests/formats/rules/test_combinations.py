@@ -1,0 +1,170 @@
+"""Settings and tools that an API refuses together, or one without the other: found and mended."""
+
+from typing import Any, NamedTuple
+
+import pytest
+
+import contextwright as cw
+
+TURN = {"role": "user", "parts": [{"text": "hi"}]}
+OBJECT = {"type": "object"}
+STRING = {"type": "STRING"}
+
+
+class Case(NamedTuple):
+    format: str
+    model: str
+    fields: dict[str, Any]
+    """What the request has besides a question."""
+    problems: list[str]
+    mended: dict[str, Any]
+    """The fields that are different then; None for one that is gone."""
+    changes: list[str]
+
+
+def declared(**fields: Any) -> dict[str, Any]:
+    return {"functionDeclarations": [{"name": "f", "description": "d", **fields}]}
+
+
+CASES = {
+    "functions, search and JSON before Gemini 3": Case(
+        "gemini",
+        "gemini-2.5-flash",
+        {
+            "tools": [{"googleSearch": {}}, declared(), {"urlContext": {}}],
+            "generationConfig": {"responseMimeType": "application/json", "topK": 3},
+        },
+        [
+            "G-tools-mixed tools[0].googleSearch",
+            "G-tools-mixed tools[2].urlContext",
+            "G-tools-mixed generationConfig.responseMimeType",
+        ],
+        {"tools": [declared()], "generationConfig": {"topK": 3}},
+        ["loss.tool tools[0]", "loss.tool tools[2]", "loss.setting output"],
+    ),
+    "search and JSON before Gemini 3": Case(
+        "gemini",
+        "gemini-2.0-flash",
+        {
+            "tools": [{"googleSearch": {}}],
+            "generationConfig": {"responseMimeType": "application/json", "topK": 3},
+        },
+        ["G-tools-mixed generationConfig.responseMimeType"],
+        {"generationConfig": {"topK": 3}},
+        ["loss.setting output"],
+    ),
+    "a schema without JSON": Case(
+        "gemini",
+        "gemini-3.8-flash",
+        {"generationConfig": {"responseSchema": STRING, "responseMimeType": "text/plain"}},
+        ["G-schema generationConfig.responseMimeType"],
+        {
+            "generationConfig": {
+                "responseSchema": STRING,
+                "responseMimeType": "application/json",
+            }
+        },
+        ["repair.setting generationConfig.responseMimeType"],
+    ),
+    "arguments that are no object": Case(
+        "gemini",
+        "gemini-3.8-flash",
+        {"tools": [declared(parameters=STRING)]},
+        ["G-schema tools[0].functionDeclarations[0].parameters.type"],
+        {"tools": [declared(parametersJsonSchema=OBJECT)]},
+        ["repair.schema tools[0].parameters"],
+    ),
+    "arguments that are a list": Case(
+        "gemini",
+        "gemini-3.8-flash",
+        {"tools": [declared(parametersJsonSchema={"type": "array", "items": {}})]},
+        ["G-schema tools[0].functionDeclarations[0].parametersJsonSchema.type"],
+        {"tools": [declared(parametersJsonSchema=OBJECT)]},
+        ["repair.schema tools[0].parameters"],
+    ),
+    "thinking of a model that does not": Case(
+        "gemini",
+        "gemini-2.0-flash",
+        {"generationConfig": {"thinkingConfig": {"thinkingBudget": 100}, "topK": 3}},
+        ["G-thinking generationConfig.thinkingConfig"],
+        {"generationConfig": {"topK": 3}},
+        ["loss.setting effort"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_refused_combination_is_found_and_mended(name: str) -> None:
+    format, model, fields, problems, mended, changes = CASES[name]
+    body = {**question(format, model), **fields}
+    found = cw.check(body, format, model=model)
+    assert [f"{one.code} {one.path}" for one in found if one.level == "error"] == problems
+    made = cw.convert(body, format, format, model=model)
+    assert [f"{change.code} {change.path}" for change in made.changes] == changes
+    expected = {key: value for key, value in {**body, **mended}.items() if value is not None}
+    assert cw.parse(made.payload, format) == cw.parse(expected, format)
+    assert [
+        one for one in cw.check(made.payload, format, model=model) if one.level == "error"
+    ] == []
+
+
+def question(format: str, model: str) -> dict[str, Any]:
+    """A request that only asks."""
+    match format:
+        case "gemini":
+            return {"contents": [TURN]}
+        case "openai-responses":
+            return {"model": model, "input": "hi"}
+        case "anthropic":
+            said = {"role": "user", "content": "hi"}
+            return {"model": model, "max_tokens": 5_000, "messages": [said]}
+        case _:
+            return {"model": model, "messages": [{"role": "user", "content": "hi"}]}
+
+
+TAKEN = {
+    "functions, search and JSON for Gemini 3": (
+        "gemini",
+        "gemini-3.8-flash",
+        {
+            "tools": [{"googleSearch": {}}, declared(parametersJsonSchema={"$ref": "#/$defs/a"})],
+            "generationConfig": {"responseMimeType": "application/json"},
+        },
+    ),
+    "no thinking of a model that does not": (
+        "gemini",
+        "gemini-2.0-flash",
+        {"generationConfig": {"thinkingConfig": {"thinkingBudget": 0}}},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TAKEN)
+def test_what_is_taken_stays(name: str) -> None:
+    format, model, fields = TAKEN[name]
+    body = {**question(format, model), **fields}
+    assert cw.check(body, format, model=model) == []
+    assert cw.convert(body, format, format, model=model).payload is body
+
+
+JSON_ANSWER = {
+    "type": "json_schema",
+    "json_schema": {"name": "a", "schema": {"type": "object", "properties": {}}},
+}
+
+
+def test_gemini_2_is_asked_for_calls_or_json_and_gemini_3_for_both() -> None:
+    function = {"name": "f", "parameters": {"properties": {"a": {"type": "string"}}}}
+    body = {
+        **question("openai-chat", "gpt-4o"),
+        "tools": [{"type": "function", "function": function}],
+        "response_format": JSON_ANSWER,
+    }
+    old = cw.convert(body, "openai-chat", "gemini", model="gemini-2.5-flash")
+    new = cw.convert(body, "openai-chat", "gemini", model="gemini-3.8-flash")
+    assert [change.path for change in old.changes] == ["output"]
+    assert "generationConfig" not in old.payload
+    assert new.payload["generationConfig"]["responseMimeType"] == "application/json"
+    for made in (old, new):
+        [tool] = made.payload["tools"]
+        assert tool["functionDeclarations"][0]["parametersJsonSchema"]["type"] == "object"
