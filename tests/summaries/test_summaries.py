@@ -50,6 +50,13 @@ def test_a_digest_stands_where_messages_were_left_out() -> None:
     assert "≈ summarised" in context.explain()
 
 
+def test_one_message_is_summarised() -> None:
+    recipe = cw.Recipe(window=cw.windows.KeepRecent(messages=1), summary=cw.SummaryPolicy())
+    messages = [cw.user("I am allergic to hazelnuts."), cw.user("And now?")]
+    context = recipe.build(messages, model=MODEL, budget=400)
+    assert str(context.changes[0]) == "invent.summary summary: 1 message is summarised by digest"
+
+
 @pytest.mark.parametrize("tokens", [100, 200, 400])
 @pytest.mark.parametrize(
     "says", ["I bought {} apples in shop {}.", "Я купив {} яблук у крамниці {}."]

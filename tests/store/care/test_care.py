@@ -41,37 +41,37 @@ DAMAGE = {
     ),
     "a summary of nothing": (
         "INSERT INTO summaries (conversation, name, last, made, body) VALUES (1, 'm', 9, '', '{}')",
-        ["summaries conversation 'a': 1 are of messages not there"],
+        ["summaries conversation 'a': summaries of missing messages: 1"],
         True,
     ),
     "a mark without a message": (
         "INSERT INTO marks (conversation, seq, pinned) VALUES (1, 9, 1)",
-        ["marks conversation 'a': 1 marks are of no message"],
+        ["marks conversation 'a': marks without a message: 1"],
         True,
     ),
     "a hidden message without a mark": (
         f"DELETE FROM marks WHERE {A}",
-        ["marks conversation 'a': 1 hidden or pinned messages have no mark"],
+        ["marks conversation 'a': hidden or pinned messages without a mark: 1"],
         True,
     ),
     "a call that waits and is none": (
         "INSERT INTO open_calls VALUES (1, 1, 0, 'x', 'x')",
-        ["calls conversation 'a': 1 waiting calls are of no message"],
+        ["calls conversation 'a': waiting calls without a message: 1"],
         True,
     ),
     "a call that waits and was answered": (
         "INSERT INTO open_calls VALUES (1, 2, 1, 'c1', 'times')",
-        ["calls conversation 'a': 1 waiting calls were answered"],
+        ["calls conversation 'a': answered calls that still wait: 1"],
         True,
     ),
     "a call that does not wait": (
         f"DELETE FROM open_calls WHERE {A}",
-        ["calls conversation 'a': 1 calls without a result do not wait"],
+        ["calls conversation 'a': calls without a result that do not wait: 1"],
         True,
     ),
     "lengths that do not add up": (
         f"UPDATE messages SET length = length + 1 WHERE {A} AND seq = 6",
-        ["lengths conversation 'a': the lengths of 1 messages are not those of their texts"],
+        ["lengths conversation 'a': messages with another length than that of their text: 1"],
         True,
     ),
     "a length of the whole that is wrong": (
@@ -84,7 +84,7 @@ DAMAGE = {
         [
             "hole conversation 'a': messages 6 to 6 are missing",
             "half conversation 'a': of the turn at 5 1 of 2 are there",
-            "calls conversation 'a': 1 waiting calls are of no message",
+            "calls conversation 'a': waiting calls without a message: 1",
         ],
         False,
     ),
@@ -117,12 +117,12 @@ DAMAGE = {
     ),
     "an answer that is noted of another": (
         "INSERT INTO answers (conversation, seq, joins) VALUES (1, 4, 2)",
-        ["answers conversation 'a': 1 messages answer others than is noted"],
+        ["answers conversation 'a': messages that answer others than is noted: 1"],
         True,
     ),
     "a join to nothing": (
         f"UPDATE messages SET joins = 5000 WHERE {A} AND seq = 3",
-        ["answers conversation 'a': 1 messages answer others than is noted"],
+        ["answers conversation 'a': messages that answer others than is noted: 1"],
         True,
     ),
     "a message nobody can read": (

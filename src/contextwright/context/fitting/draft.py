@@ -112,7 +112,9 @@ def stand_ins(
             failure = "no room in the budget" if summary.size else "the messages hold no text"
         elif covered.summarised:
             messages["summary"], decisions = message, covered
-            what = f"{covered.summarised:,} messages are summarised by {summary.method}"
+            number = covered.summarised
+            several = "message is" if number == 1 else "messages are"
+            what = f"{number:,} {several} summarised by {summary.method}"
             changes.append(Change("invent.summary", "summary", what))
             if summary.text and not summary.is_whole(message):
                 reason = f"it is longer than {wording.summary_tokens:,.0f} tokens"

@@ -202,7 +202,7 @@ class Examination:
             drop = "DELETE FROM marks WHERE conversation = ? AND seq = ?"
             rows = tuple((number, seq) for seq in astray)
             cure = Cure(drop, rows, "they are gone")
-            yield self.found("marks", f"{len(astray):,} marks are of no message", cure)
+            yield self.found("marks", f"marks without a message: {len(astray):,}", cure)
 
     def _summaries(self) -> Iterator[Finding]:
         """Find summaries that cover hidden messages, because they would reveal them."""
@@ -212,7 +212,7 @@ class Examination:
         if rows:
             drop = "DELETE FROM summaries WHERE conversation = ? AND name = ? AND last = ?"
             cure = Cure(drop, rows, "they are gone")
-            yield self.found("summaries", f"{len(rows):,} are of messages not there", cure)
+            yield self.found("summaries", f"summaries of missing messages: {len(rows):,}", cure)
 
     @cached_property
     def marked(self) -> set[int]:
@@ -242,7 +242,7 @@ class Examination:
                     unmarked.append((number, seq, *said))
         if unmarked:
             cure = Cure(MARK, tuple(unmarked), "they are marked as they say")
-            problem = f"{len(unmarked):,} hidden or pinned messages have no mark"
+            problem = f"hidden or pinned messages without a mark: {len(unmarked):,}"
             yield self.found("marks", problem, cure)
 
     def _damaged(self, seq: int, body: str, message: Message | None) -> Finding:
@@ -263,7 +263,7 @@ class Examination:
         if astray:
             rows = tuple((number, seq, part) for seq, part, _, _ in sorted(astray))
             cure = Cure(DROP_CALL, rows, "they are gone")
-            yield self.found("calls", f"{len(astray):,} waiting calls are of no message", cure)
+            yield self.found("calls", f"waiting calls without a message: {len(astray):,}", cure)
         if not self._is_readable:
             return
         pairing = pairing_of(tools_in(self.connection, self.head, self.end))
@@ -272,13 +272,13 @@ class Examination:
         if extra:
             rows = tuple((number, seq, part) for seq, part, _, _ in sorted(extra))
             cure = Cure(DROP_CALL, rows, "they are gone")
-            yield self.found("calls", f"{len(extra):,} waiting calls were answered", cure)
+            yield self.found("calls", f"answered calls that still wait: {len(extra):,}", cure)
         lost = wanted - waiting
         if lost:
             cure = Cure(
                 KEEP_CALL, tuple((number, *call) for call in sorted(lost)), "they wait again"
             )
-            yield self.found("calls", f"{len(lost):,} calls without a result do not wait", cure)
+            yield self.found("calls", f"calls without a result that do not wait: {len(lost):,}", cure)
         yield from self._answers(set(pairing.answers))
 
     def _answers(self, wanted: set[tuple[int, int]]) -> Iterator[Finding]:
@@ -291,7 +291,7 @@ class Examination:
                 cure = Cure(
                     sql, tuple((number, *row) for row in sorted(rows)), "they are paired again"
                 )
-                yield self.found("answers", f"{of:,} messages answer others than is noted", cure)
+                yield self.found("answers", f"messages that answer others than is noted: {of:,}", cure)
 
     def _is_call(self, seq: int, part: int) -> bool:
         """Whether there is a call at this place."""

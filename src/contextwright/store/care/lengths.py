@@ -39,7 +39,7 @@ def length_findings(examined: Examination) -> Iterator[Finding]:
             if stored != length:
                 wrong.append((length, number, seq))
     if wrong:
-        problem = f"the lengths of {len(wrong):,} messages are not those of their texts"
+        problem = f"messages with another length than that of their text: {len(wrong):,}"
         yield examined.found("lengths", problem, Cure(SET, tuple(wrong), "worked out again"))
     if connection.rows(HEAD, number) not in ([], [(length,)]):
         cure = Cure(SET_HEAD, ((length, number),), "worked out again")
