@@ -275,10 +275,10 @@ class Examination:
             yield self.found("calls", f"answered calls that still wait: {len(extra):,}", cure)
         lost = wanted - waiting
         if lost:
-            cure = Cure(
-                KEEP_CALL, tuple((number, *call) for call in sorted(lost)), "they wait again"
-            )
-            yield self.found("calls", f"calls without a result that do not wait: {len(lost):,}", cure)
+            rows = tuple((number, *call) for call in sorted(lost))
+            cure = Cure(KEEP_CALL, rows, "they wait again")
+            problem = f"calls without a result that do not wait: {len(lost):,}"
+            yield self.found("calls", problem, cure)
         yield from self._answers(set(pairing.answers))
 
     def _answers(self, wanted: set[tuple[int, int]]) -> Iterator[Finding]:
@@ -287,11 +287,11 @@ class Examination:
         answers = {tuple(row) for row in self.connection.rows(ANSWERS, number)}
         for sql, rows in ((DROP_ANSWER, answers - wanted), (KEEP_ANSWER, wanted - answers)):
             if rows:
-                of = len({seq for seq, _ in rows})
-                cure = Cure(
-                    sql, tuple((number, *row) for row in sorted(rows)), "they are paired again"
-                )
-                yield self.found("answers", f"messages that answer others than is noted: {of:,}", cure)
+                values = tuple((number, *row) for row in sorted(rows))
+                cure = Cure(sql, values, "they are paired again")
+                count = len({seq for seq, _ in rows})
+                problem = f"messages that answer others than is noted: {count:,}"
+                yield self.found("answers", problem, cure)
 
     def _is_call(self, seq: int, part: int) -> bool:
         """Whether there is a call at this place."""
