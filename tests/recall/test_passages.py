@@ -97,7 +97,7 @@ def test_a_passage_with_the_words_of_the_question_is_likelier() -> None:
     question = "Where does the spare key hang?"
     one = next(one for one in ranked(messages, question) if one.number == 2)
     passages = passages_of(LONG)
-    odds = passage_odds(one, LONG, passages, {"spar": 0.4, "key": 0.4, "hang": 0.2})
+    odds = passage_odds(one, LONG, passages, {"spar": 0.4, "key": 0.4, "hang": 0.2}, {})
     assert max(odds) == odds[1]
     assert odds[0] > odds[2]  # the first says what it is about
     assert sum(1 / (1 + exp(-each)) for each in odds) == pytest.approx(one.chance)

@@ -7,7 +7,7 @@ likely needed as its message, times its share of what the message says about the
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from math import exp, log
 from typing import TypeAlias
 
@@ -17,7 +17,7 @@ from contextwright.recall.lines import LONGEST
 from contextwright.recall.ranking import RankedMessage
 from contextwright.recall.signals import OWN
 from contextwright.recall.vectors.chunks import cut_near
-from contextwright.text.terms import findable_terms, languages_of
+from contextwright.text.terms import held_terms, languages_of
 
 __all__ = ["FEWEST_CHARS", "Excerpt", "Span", "is_long", "passage_odds", "passages_of"]
 
@@ -144,19 +144,24 @@ def blocks_of(text: str) -> Iterator[Span]:
 
 
 def passage_odds(
-    ranked: RankedMessage, text: str, passages: Sequence[Span], words: Mapping[str, float]
+    ranked: RankedMessage,
+    text: str,
+    passages: Sequence[Span],
+    words: Mapping[str, float],
+    bare: Mapping[str, Set[str]],
 ) -> list[float]:
     """Return the log-odds that each passage of a message is needed.
 
     Args:
         words: the share of the question that each of its terms is.
+        bare: what a text may have instead of a term.
     """
     languages = languages_of(text[:MOST_CHARS])
     weight = ranked.weights.words + OWN * ranked.weights.beside
     adds = [FIRST, *[0.0] * (len(passages) - 1)]
     for place, (start, end) in enumerate(passages):
-        terms = findable_terms(text[start:end], languages)
-        adds[place] += weight * sum(share for term, share in words.items() if term in terms)
+        held = held_terms(text[start:end], words.keys(), bare, languages)
+        adds[place] += weight * sum(share for term, share in words.items() if term in held)
     whole = sum(map(exp, adds))
     chances = (min(ranked.chance * exp(add) / whole, SUREST) for add in adds)
     return [log(chance / (1 - chance)) for chance in chances]

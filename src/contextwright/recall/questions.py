@@ -19,10 +19,10 @@ from contextwright.text.terms import (
     compound_parts,
     keywords,
     languages_of,
-    marked_in,
     plain,
     spelled,
     terms_of,
+    written_in,
 )
 from contextwright.text.words.identifiers import parts_of, without_code
 from contextwright.text.words.sounds import is_said_as_name, sounds_alike, sounds_of
@@ -128,7 +128,7 @@ def question_of(
         frozenset(),
         means_speaker(set(map(plain, words)), text),
         times,
-        is_remark=len(telling) - len(parts_of(marked_in(text))) > KEYWORDS
+        is_remark=len(telling) - len(parts_of(written_in(text).marked)) > KEYWORDS
         and QUESTION_MARK.search(text) is None,
         dated=frozenset(terms_of(" ".join(time.said for time in times), languages)),
     )

@@ -33,11 +33,11 @@ __all__ = [
     "held_terms",
     "keywords",
     "languages_of",
-    "marked_in",
     "plain",
     "spelled",
     "telling_terms",
     "terms_of",
+    "written_in",
 ]
 
 # Scripts without spaces between words, or that join endings to names (Thai, Lao, Burmese, Khmer,
@@ -75,6 +75,16 @@ SCRIPTS = (
     ("\u0b80", "\u0bff", "tamil"),
 )
 """First and last letter of scripts, and the language whose stems their words get."""
+
+
+class Written(NamedTuple):
+    """The words of a text."""
+
+    simple: str
+    """The text as `spelled`."""
+    words: set[str]
+    marked: set[str]
+    """The words that may be names or identifiers, as they are written, but not those in code."""
 
 
 class Languages(NamedTuple):
@@ -125,10 +135,9 @@ def terms_of(text: str, languages: Languages | None = None) -> set[str]:
     Args:
         languages: those of the text it is taken from.
     """
-    simple = spelled(text)
-    words = words_in(simple)
+    simple, words, marked = written_in(text)
     known = languages_among(words, simple) if languages is None else languages
-    return stems_of(words | parts_in(marked_in(text)), known).union(pairs_in(simple))
+    return stems_of(words | parts_in(marked), known).union(pairs_in(simple))
 
 
 def findable_terms(text: str, languages: Languages | None = None) -> set[str]:
@@ -140,10 +149,8 @@ def findable_terms(text: str, languages: Languages | None = None) -> set[str]:
     Args:
         languages: those of the text it is taken from.
     """
-    simple = spelled(text)
-    words = words_in(simple)
+    simple, words, marked = written_in(text)
     known = languages_among(words, simple) if languages is None else languages
-    marked = marked_in(text)
     several = words | parts_in(marked)
     terms = stems_of(several, known) | pairs_in(simple)
     if known.latin != UNKNOWN:
@@ -163,11 +170,9 @@ def bare_terms(text: str) -> dict[str, set[str]]:
     names in another script, and the whole of an identifier for its words: YouTube is one word to
     some. Terms that are the same are left out.
     """
-    simple = spelled(text)
-    words = words_in(simple)
+    simple, words, marked = written_in(text)
     known = languages_among(words, simple)
     bare: dict[str, set[str]] = {}
-    marked = marked_in(text)
     names = names_in(marked, known)
     for word in words - common_words(known):
         if sounds := sounds_alike(word, is_name=word in names):
@@ -186,16 +191,24 @@ def bare_terms(text: str) -> dict[str, set[str]]:
     return bare
 
 
-def held_terms(text: str, asked: Set[str], bare: Mapping[str, Set[str]]) -> set[str]:
-    """Return the terms of a query that a text has, given the `bare_terms` of the query."""
-    has = findable_terms(text)
+def held_terms(
+    text: str,
+    asked: Set[str],
+    bare: Mapping[str, Set[str]],
+    languages: Languages | None = None,
+) -> set[str]:
+    """Return the terms of a query that a text has, given the `bare_terms` of the query.
+
+    Args:
+        languages: those of the text it is taken from.
+    """
+    has = findable_terms(text, languages)
     return {term for term in asked if term in has or not has.isdisjoint(bare.get(term, ()))}
 
 
 def compound_parts(text: str) -> list[list[str]]:
     """Return what may be the first part, or the last one, of each compound of a question."""
-    simple = spelled(text)
-    words = words_in(simple)
+    simple, words, _ = written_in(text)
     known = languages_among(words, simple)
     parts = ([*part(word, known.of(word))] for word in sorted(words) for part in (beginnings, ends))
     return [some for some in parts if some]
@@ -208,17 +221,17 @@ def keywords(text: str) -> set[str]:
 
 def telling_terms(text: str) -> set[str]:
     """Return the significant terms of a text: not its function words."""
-    simple = spelled(text)
-    words = words_in(simple)
+    simple, words, marked = written_in(text)
     known = languages_among(words, simple)
     telling = {
         word
-        for word in words | parts_in(marked_in(text))
+        for word in words | parts_in(marked)
         if word not in FUNCTION_WORDS.get(known.of(word), ())
     }
     return stems_of(telling, known) | (pairs_in(simple) - common_pairs())
 
 
+@cache
 def common_words(languages: Languages) -> frozenset[str]:
     """Return the function words of a text's languages, without accents."""
     return plain_words(languages.latin) | plain_words(languages.cyrillic)
@@ -264,15 +277,20 @@ def words_in(simple: str) -> set[str]:
     return set(WORD.findall(simple))
 
 
-def marked_in(text: str) -> set[str]:
-    """Return the words that may be names or identifiers, as they are written, but not in code.
+def written_in(text: str) -> Written:
+    """Return the words of a text."""
+    simple, prose = spelled(text), without_code(text)
+    if text.isascii() and prose is text:  # the common case: split once
+        words = words_in(text)
+        return Written(simple, {word.lower() for word in words}, marked_among(words))
+    if not prose.isascii():
+        prose = LEFT_OUT.sub("", unicodedata.normalize("NFKC", prose))
+    return Written(simple, words_in(simple), marked_among(words_in(prose)))
 
-    They have a capital or an underscore, or letters without case.
-    """
-    text = without_code(text)
-    if not text.isascii():
-        text = LEFT_OUT.sub("", unicodedata.normalize("NFKC", text))
-    return {word for word in words_in(text) if "_" in word or not word.islower()}
+
+def marked_among(words: set[str]) -> set[str]:
+    """Return the words with a capital or an underscore, or in letters without case."""
+    return {word for word in words if "_" in word or not word.islower()}
 
 
 def parts_in(marked: Set[str]) -> set[str]:

@@ -55,3 +55,21 @@ def test_sections_show_the_passages_of_long_messages(store: cw.Store) -> None:
     assert lines[1] == "2026-05-04"
     assert lines[2].startswith("assistant, part 2 of 3: […] Also, the spare key")
     assert "barrel" in lines[2]
+
+
+@pytest.mark.parametrize(
+    ("told", "question"),
+    [
+        ("Олександр тримає запасний ключ", "What has Oleksandr?"),
+        ("we call load_config for it", "Where is loadConfig called?"),
+        ("we saw it on youtube", "What is on YouTube?"),
+    ],
+)
+def test_a_passage_may_have_a_word_in_another_spelling(
+    store: cw.Store, told: str, question: str
+) -> None:
+    paragraphs = [f"Of plan {number} there is nothing to tell. " * 12 for number in range(6)]
+    paragraphs[4] = f"{told}. {paragraphs[4]}"
+    chat = store.conversation("a")
+    chat.add([cw.user("Hello"), cw.user("\n\n".join(paragraphs)), cw.user("Bye")])
+    assert told in chat.recall(question, budget=200).text

@@ -9,8 +9,8 @@ from contextwright.text.terms import (
     findable_terms,
     held_terms,
     keywords,
-    marked_in,
     terms_of,
+    written_in,
 )
 from contextwright.text.words.identifiers import parts_of
 
@@ -78,12 +78,12 @@ def test_letters_without_spaces_around_an_identifier_are_no_part_of_it(text: str
 
 def test_in_code_only_whole_names_count() -> None:
     code = "The key is here:\n```python\nuser_token = getApiKey(Mohammed)\n```\nSee load_config."
-    assert parts_of(marked_in(code)) == {"load", "config", "loadconfig"}
+    assert parts_of(written_in(code).marked) == {"load", "config", "loadconfig"}
     terms = findable_terms(code)
     assert {"user_token"} | terms_of("getapikey") <= terms
     assert not terms & {"user", "token", "\ue001lmhmd"}
     inline = "~~~ `user_token` ``` is_open"
-    assert parts_of(marked_in(inline)) == set("user token usertoken is open isopen".split())
+    assert parts_of(written_in(inline).marked) == set("user token usertoken is open isopen".split())
 
 
 def test_their_words_do_not_show_a_language() -> None:
@@ -105,6 +105,6 @@ def test_identifiers_have_the_terms_of_their_words(words: list[str]) -> None:
 
 @given(st.text(st.sampled_from("aB_1 xYz") | st.characters(), max_size=60))
 def test_parts_of_any_text(text: str) -> None:
-    for part in parts_of(marked_in(text)):
+    for part in parts_of(written_in(text).marked):
         assert len(part) > 1
         assert "_" not in part

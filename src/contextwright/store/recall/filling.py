@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from heapq import heappop, heappush
 from itertools import islice
 from math import log
@@ -60,6 +60,8 @@ class Candidates(Struct, frozen=True):
     ranked: list[RankedMessage]
     words: Mapping[str, float]
     """The share of the question that each of its terms is."""
+    bare: Mapping[str, Set[str]]
+    """What a text may have instead of a term."""
     confidence: float
     damaged: Damaged
     """The messages that were damaged when they were indexed."""
@@ -107,7 +109,7 @@ def fill(
         if packing.is_full or packing.is_complete:
             break
         source = found[order[2]]
-        parts = excerpts_in(one, message, source.words) if excerpts else ()
+        parts = excerpts_in(one, message, source) if excerpts else ()
         for part, (value, excerpt) in enumerate(parts, 1):
             place = (-value, order[1], order[2], part)
             passages[place] = (one, message, excerpt)
@@ -119,14 +121,14 @@ def fill(
 
 
 def excerpts_in(
-    ranked: RankedMessage, message: Message, words: Mapping[str, float]
+    ranked: RankedMessage, message: Message, source: Candidates
 ) -> list[tuple[float, Excerpt]]:
     """Return each passage of a long message, with its worth; none if there are not several."""
     text = spoken_text(message)
     passages = tuple(passages_of(text)) if is_long(ranked.entry.size) else ()
     if len(passages) < 2:
         return []
-    odds = passage_odds(ranked, text, passages, words)
+    odds = passage_odds(ranked, text, passages, source.words, source.bare)
     return [
         (worth(one, end - start), Excerpt(passages, (number,)))
         for number, (one, (start, end)) in enumerate(zip(odds, passages, strict=True), 1)

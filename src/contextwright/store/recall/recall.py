@@ -30,7 +30,7 @@ from contextwright.store.rows.conversations import Head
 from contextwright.store.rows.damage import STAND_IN, losses_of
 from contextwright.store.rows.index import Place, gaps_of
 from contextwright.store.state import State
-from contextwright.text.terms import terms_of
+from contextwright.text.terms import bare_terms, terms_of
 
 if TYPE_CHECKING:
     from contextwright.recall.vectors.matrix import Vectors
@@ -229,7 +229,7 @@ def ranked_in(
     whole = sum(one.weight for one in found) or 1.0
     words = {one.term: one.weight / whole for one in found}
     confidence = confidence_of(ranked, found, question)
-    return Candidates(searched, ranked, words, confidence, damaged)
+    return Candidates(searched, ranked, words, bare_terms(question.text), confidence, damaged)
 
 
 def wanted(found: Sequence[Candidates], wish: RecallRequest) -> list[Candidates]:
