@@ -261,7 +261,7 @@ OTHER_NAMES = {
     "effort": ("thinking",),
     "max_tokens": ("max_completion_tokens", "max_output_tokens", "generationConfig"),
     "show_thinking": ("thinking", "effort"),
-    "parallel_calls": ("parallel_tool_calls",),
+    "parallel_calls": ("parallel_tool_calls", "tool_choice"),
 }
 """What a change calls a setting that was translated first, and refused then."""
 

@@ -229,7 +229,7 @@ ACCEPTED = [
     body(USER, ("assistant", "prefilled")),
     body(USER, tools=[{"type": "web_search_20250305", "name": "web_search"}]),
     body(("user", [text(str(n), **LONG_MARK) for n in range(4)])),
-    body(USER, tool_choice={"type": "auto"}),
+    body(USER, tools=[TOOL], tool_choice={"type": "auto"}),
     body(USER, tools=[TOOL], tool_choice={"type": "tool", "name": TOOL["name"]}),
     body(USER, tools=[{"type": "mcp_toolset"}], tool_choice={"type": "tool", "name": "x"}),
 ]

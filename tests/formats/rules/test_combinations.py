@@ -9,6 +9,14 @@ import contextwright as cw
 TURN = {"role": "user", "parts": [{"text": "hi"}]}
 OBJECT = {"type": "object"}
 STRING = {"type": "STRING"}
+SAID = {"role": "user", "content": "hi"}
+CLOSED = {"type": "json_schema", "schema": {**OBJECT, "additionalProperties": False}}
+CALL = {"type": "tool_use", "id": "c1", "name": "f", "input": {}}
+CITED = {
+    "type": "document",
+    "source": {"type": "text", "media_type": "text/plain", "data": "Words."},
+    "citations": {"enabled": True},
+}
 
 
 class Case(NamedTuple):
@@ -82,6 +90,78 @@ CASES = {
         {"tools": [declared(parametersJsonSchema=OBJECT)]},
         ["repair.schema tools[0].parameters"],
     ),
+    "a choice without tools": Case(
+        "anthropic",
+        "claude-opus-5",
+        {"tool_choice": {"type": "none"}},
+        ["A-choice tool_choice"],
+        {"tool_choice": None},
+        ["repair.setting tool_choice"],
+    ),
+    "one call at a time, without tools": Case(
+        "anthropic",
+        "claude-opus-5",
+        {"tool_choice": {"type": "auto", "disable_parallel_tool_use": True}},
+        ["A-choice tool_choice"],
+        {"tool_choice": None},
+        ["loss.setting tool_choice"],
+    ),
+    "deferred tools alone": Case(
+        "anthropic",
+        "claude-opus-5",
+        {"tools": [{"name": "f", "input_schema": OBJECT, "defer_loading": True}]},
+        ["A-deferred tools"],
+        {"tools": [{"name": "f", "input_schema": OBJECT}]},
+        ["repair.tools tools"],
+    ),
+    "blank stop sequences": Case(
+        "anthropic",
+        "claude-opus-5",
+        {"stop_sequences": ["\n", "END", ""]},
+        ["A-stop stop_sequences[0]", "A-stop stop_sequences[2]"],
+        {"stop_sequences": ["END"]},
+        ["loss.setting stop"],
+    ),
+    "nothing but blank stop sequences": Case(
+        "anthropic",
+        "claude-opus-5",
+        {"stop_sequences": [" "]},
+        ["A-stop stop_sequences[0]"],
+        {"stop_sequences": None},
+        ["loss.setting stop"],
+    ),
+    "JSON and the beginning of an answer": Case(
+        "anthropic",
+        "claude-sonnet-4-5",
+        {
+            "messages": [SAID, {"role": "assistant", "content": "{"}],
+            "output_config": {"effort": "low", "format": CLOSED},
+        },
+        ["A-output output_config.format"],
+        {"output_config": {"effort": "low"}},
+        ["loss.setting output"],
+    ),
+    "JSON and citations, one of them within a result": Case(
+        "anthropic",
+        "claude-opus-5",
+        {
+            "tools": [{"name": "f", "input_schema": OBJECT}],
+            "messages": [
+                SAID,
+                {"role": "assistant", "content": [CALL]},
+                {
+                    "role": "user",
+                    "content": [
+                        {"type": "tool_result", "tool_use_id": "c1", "content": [CITED]},
+                    ],
+                },
+            ],
+            "output_format": CLOSED,
+        },
+        ["A-output output_format"],
+        {"output_format": None},
+        ["loss.setting output"],
+    ),
     "thinking of a model that does not": Case(
         "gemini",
         "gemini-2.0-flash",
@@ -116,10 +196,9 @@ def question(format: str, model: str) -> dict[str, Any]:
         case "openai-responses":
             return {"model": model, "input": "hi"}
         case "anthropic":
-            said = {"role": "user", "content": "hi"}
-            return {"model": model, "max_tokens": 5_000, "messages": [said]}
+            return {"model": model, "max_tokens": 5_000, "messages": [SAID]}
         case _:
-            return {"model": model, "messages": [{"role": "user", "content": "hi"}]}
+            return {"model": model, "messages": [SAID]}
 
 
 TAKEN = {
@@ -129,6 +208,19 @@ TAKEN = {
         {
             "tools": [{"googleSearch": {}}, declared(parametersJsonSchema={"$ref": "#/$defs/a"})],
             "generationConfig": {"responseMimeType": "application/json"},
+        },
+    ),
+    "a deferred tool beside the search for it": (
+        "anthropic",
+        "claude-opus-5",
+        {
+            "tools": [
+                {"type": "tool_search_tool_bm25_20251119", "name": "tool_search_tool_bm25"},
+                {"name": "f", "input_schema": OBJECT, "defer_loading": True},
+            ],
+            "tool_choice": {"type": "none"},
+            "stop_sequences": ["\nEND"],
+            "output_config": {"format": CLOSED},
         },
     ),
     "no thinking of a model that does not": (
@@ -151,6 +243,23 @@ JSON_ANSWER = {
     "type": "json_schema",
     "json_schema": {"name": "a", "schema": {"type": "object", "properties": {}}},
 }
+
+
+def test_claude_gets_no_blank_stop_and_no_choice_of_tools_that_another_host_runs() -> None:
+    body = {
+        **question("openai-responses", "gpt-4o"),
+        "tools": [{"type": "file_search", "vector_store_ids": ["vs_1"]}],
+        "tool_choice": "auto",
+    }
+    made = cw.convert(body, "openai-responses", "anthropic", model="claude-opus-5")
+    assert "tool_choice" not in made.payload
+    stops = {**question("openai-chat", "gpt-4o"), "stop": ["\n", "END"]}
+    made = cw.convert(stops, "openai-chat", "anthropic", model="claude-opus-5")
+    assert made.payload["stop_sequences"] == ["END"]
+    assert [str(change) for change in made.changes] == [
+        "loss.setting stop: anthropic takes no blank stop sequence",
+        "invent.max_tokens max_tokens: required by this API and not set; using 4,096",
+    ]
 
 
 def test_gemini_2_is_asked_for_calls_or_json_and_gemini_3_for_both() -> None:

@@ -11,6 +11,7 @@ SIGNED = {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}
 ANY = {"anyOf": [{"type": "object", "properties": {"a": {"type": "string"}}}, {"type": "object"}]}
 ONE = {"type": "object", "properties": {"a": {"type": "string"}}}
 SEARCH = [{"googleSearch": {}}]
+NOW = {"name": "g", "input_schema": {"type": "object"}}
 COMPACTED = {"type": "compaction", "id": "cmp_1", "encrypted_content": "c2ln"}
 TURNS = [{"role": "user", "parts": [{"text": "hi"}]}]
 
@@ -264,10 +265,11 @@ CASES = {
                     "input_schema": {"type": "object"},
                     "defer_loading": True,
                     "cache_control": {"type": "ephemeral"},
-                }
+                },
+                NOW,
             ],
         },
-        {"tools": [{"name": "f", "input_schema": {"type": "object"}, "defer_loading": True}]},
+        {"tools": [{"name": "f", "input_schema": {"type": "object"}, "defer_loading": True}, NOW]},
         ["loss.cache_mark tools[0]: a deferred tool is not cached"],
     ),
     "thinking in a turn to go on with, while it is off": Case(

@@ -15,7 +15,7 @@ ANTHROPIC_SETTINGS: dict[str, Any] = {
     "top_p": (0.9,),
     "top_k": (3,),
     "stream": (True, False),
-    "stop_sequences": (["END"], ["A", "B", "C", "D", "E", "F"]),
+    "stop_sequences": (["END"], ["A", "B", "C", "D", "E", "F"], ["\n", "END"]),
     "metadata": (lambda pen: {"user_id": pen.words("user")},),
     "service_tier": ("auto", "standard_only"),
     "thinking": (

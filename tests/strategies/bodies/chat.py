@@ -17,7 +17,7 @@ CHAT_SETTINGS: dict[str, Any] = {
     "frequency_penalty": (0.2,),
     "logprobs": (True, False),
     "n": (1, 2),
-    "stop": ("END", ["END", "STOP"]),
+    "stop": ("END", ["END", "STOP"], "\n"),
     "stream": (True, False),
     "stream_options": ({"include_usage": True},),
     "parallel_tool_calls": (True, False),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from contextwright.formats.anthropic.cache_marks import settle_cache_marks
+from contextwright.formats.anthropic.output import settle_citations, settle_output
 from contextwright.formats.anthropic.size import settle_size
 from contextwright.formats.base import foreign_settings, without
 from contextwright.formats.reader import plain
@@ -36,8 +37,7 @@ from contextwright.messages.conversation import (
 )
 from contextwright.models import Model
 from contextwright.wire import ranges
-from contextwright.wire.anthropic.citations import uneven_sources
-from contextwright.wire.anthropic.rules import MIN_THINKING_BUDGET, forced_tool, sampling
+from contextwright.wire.anthropic.rules import MIN_THINKING_BUDGET, sampling, tool_choice
 from contextwright.wire.anthropic.turns import THINKING, is_idle, open_loop, turns_of
 from contextwright.wire.anthropic.types import Request
 from contextwright.wire.shapes import objects_in
@@ -110,11 +110,22 @@ def settings_wire(
     fit_limit(wire, "max_tokens", model, changes, least=0)
     fit_ranges(wire, ranges.ANTHROPIC, changes)
     fit_keys(wire, changes)
+    fit_stops(wire, changes)
     if "max_tokens" not in wire:
         tokens = wire["max_tokens"] = room_for(DEFAULT_MAX_TOKENS, model)
         reason = f"required by this API and not set; using {tokens:,}"
         changes.append(Change("invent.max_tokens", "max_tokens", reason))
     return wire
+
+
+def fit_stops(wire: dict[str, Any], changes: list[Change]) -> None:
+    """Leave out stop sequences that are blank."""
+    given: list[str] = wire.get("stop_sequences") or []
+    kept = [stop for stop in given if stop.strip()]
+    if len(kept) < len(given):
+        del wire["stop_sequences"]
+        wire.update({"stop_sequences": kept} if kept else {})
+        changes.append(Change("loss.setting", "stop", f"{NAME} takes no blank stop sequence"))
 
 
 def fit_effort(wire: dict[str, Any], model: Model, changes: list[Change]) -> None:
@@ -141,10 +152,8 @@ def translated(conversation: Conversation, model: Model, changes: list[Change]) 
     if settings.stop:
         wire["stop_sequences"] = list(settings.stop)
     choice = choice_wire(settings, model, changes)
-    if choice and conversation.tools:
+    if choice:
         wire["tool_choice"] = choice
-    elif choice.get("type") in ("any", "tool"):
-        changes.append(Change("loss.setting", "tool_choice", "there are no tools"))
     write_thinking(settings, model, wire, changes)
     if settings.output is not None:
         write_output(settings.output, wire, changes)
@@ -281,6 +290,7 @@ def settle(
             reason = "this model or its thinking mode allows no forced call"
             changes.append(Change("loss.setting", "tool_choice", reason))
     settle_citations(contents, changes)
+    settle_output(body, changes)
     settle_cache_marks(body, contents, changes)
     settle_size(body, contents, changes)
 
@@ -295,42 +305,23 @@ def settle_sampling(body: dict[str, Any], model: Model, changes: list[Change]) -
 
 
 def settle_choice(body: dict[str, Any], changes: list[Change]) -> None:
-    """Leave out a forced call of a tool that is not among the tools."""
-    for problem in forced_tool(body):
-        choice = unforced(body.pop("tool_choice"))
-        if len(choice) > 1:  # which is accepted without tools too
+    """Leave out a choice without tools, and a forced call of a tool that is not among them."""
+    for problem in tool_choice(body):
+        given = body.pop("tool_choice")
+        choice = unforced(given)
+        if len(choice) > 1 and body.get("tools"):
             body["tool_choice"] = choice
-        changes.append(Change("loss.setting", "tool_choice", problem.message))
+        code = "repair.setting" if given in IDLE_CHOICES else "loss.setting"
+        changes.append(Change(code, "tool_choice", problem.message))
+
+
+IDLE_CHOICES = ({"type": "auto"}, {"type": "none"})
+"""Choices that mean nothing where there are no tools."""
 
 
 def unforced(choice: dict[str, Any]) -> dict[str, Any]:
     """Return a tool choice that forces nothing; whether calls may be parallel stays."""
     return {**without(choice, "name"), "type": "auto"}
-
-
-def settle_citations(contents: list[list[dict[str, Any]]], changes: list[Change]) -> None:
-    """Enable citations on every source of a kind if one has them: the API wants all or none."""
-    uneven = uneven_sources(block for blocks in contents for block in blocks)
-    if not uneven:
-        return
-    for blocks in contents:
-        blocks[:] = with_citations(blocks, uneven)
-    for kind in uneven:
-        reason = f"enabled on all blocks of type {kind}, because one has them"
-        changes.append(Change("repair.citations", "messages", reason))
-
-
-def with_citations(blocks: list[dict[str, Any]], kinds: list[str]) -> list[dict[str, Any]]:
-    """Return the blocks with citations on sources of these kinds, also within tool results."""
-    cited: list[dict[str, Any]] = []
-    for block in blocks:
-        kind = block.get("type") if is_object(block) else None
-        if kind in kinds:
-            block = {**block, "citations": {"enabled": True}}
-        elif kind == "tool_result" and is_list(held := block.get("content")):
-            block = {**block, "content": with_citations(held, kinds)}
-        cited.append(block)
-    return cited
 
 
 def settle_thinking(body: dict[str, Any], model: Model, changes: list[Change]) -> None:

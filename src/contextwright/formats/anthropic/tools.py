@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from contextwright.errors import shown
 from contextwright.formats.anthropic.read import NAME
-from contextwright.formats.base import keep_extra
+from contextwright.formats.base import keep_extra, without
 from contextwright.formats.reader import Reader
 from contextwright.formats.rules import clean_name, tool_with_cache_mark
 from contextwright.formats.schemas import (
@@ -26,6 +26,7 @@ from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Tool
 from contextwright.messages.parts import Opaque
+from contextwright.wire.anthropic.rules import is_deferred
 from contextwright.wire.anthropic.strict import beyond_limits
 from contextwright.wire.anthropic.types import CustomTool
 from contextwright.wire.shapes import shape_problems
@@ -73,6 +74,9 @@ def tools_wire(
             if is_first_of_name(definition.get("name"), taken, path, changes):
                 wire.append(definition)
                 paths.append(path)
+    if wire and all(map(is_deferred, wire)):
+        wire = [without(definition, "defer_loading") for definition in wire]
+        changes.append(Change("repair.tools", "tools", "not all of them may be deferred"))
     for index, reason in beyond_limits(list(enumerate(wire))):
         wire[index] = {**wire[index], "strict": False}
         changes.append(Change("loss.strict", paths[index], reason))

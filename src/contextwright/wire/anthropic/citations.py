@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextwright.wire.shapes import objects_in
 from contextwright.wire.values import Object, is_object
 
-__all__ = ["SOURCES", "is_cited", "uneven_sources"]
+__all__ = ["SOURCES", "is_cited", "sources_in", "uneven_sources"]
 
 SOURCES = ("document", "search_result")
 """The kinds of block that the model may cite."""

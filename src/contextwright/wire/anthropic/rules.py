@@ -13,6 +13,7 @@ from contextwright.errors import Level, Problem, shown
 from contextwright.models import Model
 from contextwright.wire import ranges
 from contextwright.wire.anthropic.media import size_problems
+from contextwright.wire.anthropic.output import output_problems
 from contextwright.wire.anthropic.strict import beyond_limits
 from contextwright.wire.anthropic.survey import survey
 from contextwright.wire.anthropic.turns import MARK, media_holders, turn_problems, turns_of
@@ -49,6 +50,7 @@ def check(payload: Any, model: Model) -> list[Problem]:
         problems = shape_problems(payload, Request) + json_problems(payload)
         turns = turns_of(messages)
         problems.extend(turn_problems(turns, payload, model))
+        problems.extend(output_problems(turns, payload))
         holders = media_holders(turns)
     else:
         messages = found.rich
@@ -67,7 +69,7 @@ def check(payload: Any, model: Model) -> list[Problem]:
     problems.extend(ranges.range_problems(payload, ranges.ANTHROPIC))
     if is_object(metadata := payload.get("metadata")):
         problems.extend(ranges.key_problems(metadata, ("user_id",), "metadata."))
-    problems.extend(forced_tool(payload))
+    problems.extend(tool_choice(payload))
     problems.extend(cache_marks(payload, messages))
     return problems
 
@@ -96,6 +98,8 @@ def tools(payload: dict[str, Any], model: Model) -> Iterator[Problem]:
         schema = tool.get("input_schema")
         if is_object(schema):
             yield from input_schema(schema, f"{path}.input_schema")
+    if given and all(is_deferred(tool) for _, tool in given):
+        yield Problem("A-deferred", "tools", "at least one tool must not be deferred")
     for index, reason in beyond_limits(given):
         yield Problem("A-schema", f"tools[{index}].strict", reason)
 
@@ -120,7 +124,7 @@ def input_schema(schema: dict[str, Any], path: str) -> Iterator[Problem]:
 
 
 def request_settings(payload: dict[str, Any], model: Model) -> Iterator[Problem]:
-    """Thinking mode and forced calls."""
+    """Thinking mode, effort, stop sequences and forced calls."""
     config = payload.get("thinking")
     config = config if is_object(config) else {}
     mode = config.get("type")
@@ -145,6 +149,10 @@ def request_settings(payload: dict[str, Any], model: Model) -> Iterator[Problem]
     if isinstance(effort, str) and model.efforts is not None and effort not in model.efforts:
         words = ", ".join(model.efforts) or "no effort"
         yield Problem("A-effort", "output_config.effort", f"{model.id} takes {words}", "warning")
+    stops = payload.get("stop_sequences")
+    for index, stop in enumerate(stops if is_list(stops) else ()):
+        if isinstance(stop, str) and not stop.strip():
+            yield Problem("A-stop", f"stop_sequences[{index}]", "must not be blank")
     if forced and (mode == "enabled" or not model.forced_tool_use):
         yield Problem(
             "A-forced", "tool_choice", "this model or its thinking mode allows no forced call"
@@ -190,10 +198,10 @@ def sampling_while_thinking(payload: Object) -> Iterator[Problem]:
         yield Problem("A-sampling", "top_k", "refused while the model thinks")
 
 
-def forced_tool(payload: Object) -> Iterator[Problem]:
-    """A forced call needs a tool to call; `auto` and `none` need none."""
+def tool_choice(payload: Object) -> Iterator[Problem]:
+    """A choice needs tools, also one that forces no call; a forced call names one of them."""
     match payload.get("tool_choice"):
-        case {"type": "any"} if not payload.get("tools"):
+        case {"type": _} if not payload.get("tools"):
             yield Problem("A-choice", "tool_choice", "there are no tools")
         case {"type": "tool", "name": str(name)} if all(
             tool.get("name", name) != name  # a set of tools has no name, and may hold it

@@ -12,6 +12,7 @@ from typing import Any
 from contextwright.wire.anthropic.blanks import blank_inside, blank_text
 from contextwright.wire.anthropic.citations import is_cited
 from contextwright.wire.anthropic.media import source
+from contextwright.wire.anthropic.output import output_path
 from contextwright.wire.anthropic.turns import CALL_NAME, ID, MARK
 from contextwright.wire.anthropic.types import UNSIGNED, AssistantMessage, Request, UserMessage
 from contextwright.wire.shapes import Shape, objects_in
@@ -52,6 +53,8 @@ def survey(payload: Object) -> Found | None:
     found = Found()
     try:
         if has_faults(payload.get("system")) or is_open_loop(payload, messages[-1]):
+            return None
+        if messages[-1]["role"] == "assistant" and output_path(payload):
             return None
         for start in range(0, len(messages), BLOCK):
             seen = look(messages[start : start + BLOCK], start, found)
