@@ -1,4 +1,4 @@
-"""Conversations to rank messages of."""
+"""Conversations to rank messages of, and texts to embed."""
 
 from __future__ import annotations
 
@@ -107,3 +107,14 @@ LONG = (
     )
 )
 """A long message: a paragraph, code, a paragraph, a list."""
+
+TO_EMBED = [
+    "Hello, world!",
+    "x",
+    "Вона завжди п'є каву без цукру.",
+    "我们明天去东京看樱花。",
+    "🙂👍🏽 emoji",
+    "tabs\tand\nlines " * 400,
+    "</s> <unk> special",
+]
+"""Texts that embedders are tried on."""

