@@ -46,10 +46,6 @@ ANSWERED_THEN = f"""{ANSWERED.format("messages")} AND NOT EXISTS (
     SELECT 1 FROM answers a WHERE a.conversation = ? AND a.seq = m.seq) LIMIT 1"""
 ANSWERS = "SELECT seq FROM {} WHERE conversation = ? AND joins = ? AND seq BETWEEN ? AND ?"
 ANSWERS_NOW, ANSWERS_THEN = ANSWERS.format("answers"), ANSWERS.format("messages")
-PINNED = "SELECT seq FROM marks WHERE conversation = ? AND pinned = 1 AND seq < ?"
-HIDDEN = """
-SELECT seq, visibility FROM marks
-WHERE conversation = ? AND visibility <> 'public' AND seq <= ? ORDER BY seq"""
 
 
 class Row(NamedTuple):
@@ -90,11 +86,12 @@ def load(connection: Connection, head: Head, count: int, needs: Needs) -> tuple[
 
     Returns it with the length of the end in bytes.
     """
-    rows = Rows(connection, head, count)
+    rows = Rows(connection, head, 1, count)
     start = rows.read_end(needs)
     log = Log()
-    hidden = dict(connection.rows(HIDDEN, head.number, count))
-    log.erased = {seq - 1 for seq, visibility in hidden.items() if visibility == "erased"}
+    marked = {seq: visibility for seq, (visibility, _) in rows.marks.items()}
+    hidden = {seq for seq, visibility in marked.items() if visibility not in (None, "public")}
+    log.erased = {seq - 1 for seq in hidden if marked[seq] == "erased"}
     log.hide(sorted(seq - 1 for seq in {*hidden, *rows.of_kind(SET_ASIDE, start)}))
     for seq in sorted(rows.apart(start, needs.first)):
         row = rows[seq]
@@ -112,8 +109,8 @@ def grow(connection: Connection, head: Head, log: Log, count: int) -> int | None
     """
     if count == len(log):
         return 0
-    rows = Rows(connection, head, count)
     first = len(log) + 1
+    rows = Rows(connection, head, first, count)
     rows.read(first, count)
     new = range(first, count + 1)
     joined = {joins - 1 for seq in new for joins in rows[seq].joins}
@@ -137,10 +134,12 @@ def first_of(row: Row) -> int | None:
 
 
 class Rows:
-    """Messages of one conversation by number, each read once."""
+    """Messages of one conversation by number, each read once, all from `first` on."""
 
-    def __init__(self, connection: Connection, head: Head, count: int) -> None:
+    def __init__(self, connection: Connection, head: Head, first: int, count: int) -> None:
         self._connection, self._head, self._count = connection, head, count
+        self.marks = reading.marks_between(connection, head, first, count)
+        """Their visibility now, and whether they are pinned."""
         self._rows: dict[int, Row] = {}
 
     def __getitem__(self, seq: int) -> Row:
@@ -150,8 +149,7 @@ class Rows:
 
     def read(self, first: int, last: int) -> None:
         """Read messages, both ends included."""
-        connection, head = self._connection, self._head
-        marks = reading.marks_between(connection, head, first, last)
+        connection, head, marks = self._connection, self._head, self.marks
         found: dict[int, Row] = {}
         rows = reading.rows_between(connection, head, ROWS, first, last)
         blank = (None, 0, b"", None)
@@ -231,9 +229,7 @@ class Rows:
 
     def _required(self, start: int) -> Iterator[int]:
         """Yield system and pinned messages before the end, and the newest questions."""
-        connection, own = self._connection, self._head.number
-        for (seq,) in connection.rows(PINNED, own, start):
-            yield seq
+        yield from (seq for seq, (_, pinned) in self.marks.items() if pinned and seq < start)
         yield from self.of_kind(SYSTEM, start)
         for kind in (ASKED, QUESTION):
             yield from islice(self._questions(kind, 1, start - 1, newest=True), 1)
