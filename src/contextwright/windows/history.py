@@ -30,7 +30,7 @@ RESULTS, MEDIA, SHAPED = 1, 2, 4
 class History:
     """A log and the prices of its messages, each counted once, when a window asks for it.
 
-    `shape` returns a message as sent in a request that does not hold all messages.
+    `shape` returns a message with thinking as sent in a request that does not hold all messages.
     """
 
     def __init__(
@@ -165,7 +165,7 @@ class View:
         self.lines = ClearingLines(self.log, history.clearing, lambda: self.always)
         self.intact = self.lines.end
         """The index from which nothing is cleared."""
-        self._form = 0 if whole else SHAPED
+        self._form = SHAPED if not whole and self.log.has_thinking else 0
         self._prices = history.prices[self._form]
 
     # --- clearing ----------------------------------------------------------------------------

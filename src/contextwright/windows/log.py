@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from contextwright.errors import require
 from contextwright.messages.conversation import require_messages
 from contextwright.messages.message import Message
-from contextwright.messages.parts import Media, Text, ToolCall, ToolResult
+from contextwright.messages.parts import Media, Text, Thinking, ToolCall, ToolResult
 from contextwright.messages.validation import require_roles
 from contextwright.windows.exchanges import Exchanges, Holder, Unloaded
 
@@ -46,6 +46,8 @@ class Log:
         """Indexes of loaded messages with media."""
         self.media: dict[int, int] = {}
         """The number of media in the loaded messages up to each of these."""
+        self.has_thinking = False
+        """Whether a loaded message has thinking."""
         self.inexact: dict[int, Message] = {}
         """Messages of a list that may be written unlike their equals: 1 equals 1.0."""
         self.exchanges = Exchanges()
@@ -182,6 +184,8 @@ class Log:
                 self.plain.append(index)
             return False
         kinds = set(map(type, parts))
+        if Thinking in kinds:
+            self.has_thinking = True
         if (Media in kinds or ToolResult in kinds) and (media := media_in(message)):
             self.media[index] = media + self.media_before(len(self.pictured))
             self.pictured.append(index)
