@@ -11,6 +11,20 @@ sys.modules[{package!r}] = None
 from contextwright.cli import main
 sys.exit(main(["batch", "convert", "x.jsonl", "--to", "aya", "-o", "out", *{options!r}]))
 """
+WITHOUT_EXTRAS = """
+import sys
+packages = "aiohttp cloudpickle daft mcp numpy prompt_toolkit psycopg pyarrow ray starlette uvicorn"
+sys.modules |= dict.fromkeys(packages.split())
+from contextwright.cli import main
+from contextwright.cli.commands import GROUPS
+names = [name for group in GROUPS.values() for name in group]
+print([name for name in names if main([name, "--help"])], file=sys.stderr)
+"""
+
+
+def test_the_help_of_every_command_needs_no_extra() -> None:
+    script = [sys.executable, "-c", WITHOUT_EXTRAS]
+    assert subprocess.run(script, capture_output=True, text=True).stderr == "[]\n"
 
 
 @pytest.mark.parametrize(

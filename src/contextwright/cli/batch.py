@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
 
-from contextwright.batch.inputs import Columns
-from contextwright.batch.job import Job
-from contextwright.batch.manifest import Manifest, run
-from contextwright.batch.operation import Kind, Operation, operation_of
-from contextwright.batch.places import Place
 from contextwright.cli import INTERRUPTED, completion
 from contextwright.cli.arguments import named_model
 from contextwright.cli.options import (
@@ -25,6 +20,10 @@ from contextwright.cli.options import (
 )
 from contextwright.cli.output import note, numbered, progress, say, say_json
 from contextwright.cli.requests.convert import RenderOptions
+
+if TYPE_CHECKING:  # an optional package, which the help does without
+    from contextwright.batch import Manifest, Operation
+    from contextwright.batch.operation import Kind
 
 __all__ = ["batch"]
 
@@ -136,6 +135,8 @@ def batch(
     cw batch count chats.parquet --column messages --model gpt-5.6-sol -o counts --files parquet
     cw batch check s3://bucket/requests/ --from anthropic -o problems --runner ray://head:10001
     """
+    from contextwright.batch import Columns, Job, Place, run
+
     job = Job(
         operation=operation_from(operation, what, rendering),
         output=Place(files.output),
@@ -157,6 +158,8 @@ def batch(
 
 def operation_from(kind: Kind, what: OperationOptions, rendering: RenderOptions) -> Operation:
     """Return the operation that options describe."""
+    from contextwright.batch import operation_of
+
     if kind == "convert":
         rendering.require_target(what.target)
     usual = ["default"] if kind in ("build", "simulate") else []
@@ -189,5 +192,7 @@ def report(done: Manifest, output: str, *, as_json: bool) -> None:
     if done.unsound:
         note(f"cw: errors in {numbered(done.unsound, 'row')}")
     if done.rejected:
+        from contextwright.batch import Place
+
         place = Place(output) / "rejects.jsonl"
         note(f"cw: {numbered(done.rejected, 'row')} rejected (see {place.name})")
