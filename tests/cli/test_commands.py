@@ -169,6 +169,7 @@ def test_completion(cw: Run, tmp_path: Path) -> None:
     cw("add", "lunch", "Hi", "--store", store)
     assert completed("cw sho") == ["show", "show-again", "show-request"]
     assert completed("cw convert x --from ay") == ["aya"]
+    assert completed("cw import x --from tele") == ["telegram"]
     assert completed("cw build x --recipe def") == ["default"]
     assert "gpt-4o" in completed("cw count x --model gpt-4")
     assert completed("cw read l", CONTEXTWRIGHT_STORE=store) == ["lunch"]

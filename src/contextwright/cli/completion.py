@@ -20,6 +20,7 @@ __all__ = [
     "own_shell",
     "recipes",
     "script_of",
+    "sources",
 ]
 
 MAX_CONVERSATIONS = 1_000
@@ -29,6 +30,13 @@ MAX_CONVERSATIONS = 1_000
 def formats(ctx: Any, param: Any, incomplete: str) -> list[str]:
     """Return the names of formats with this prefix."""
     from contextwright.formats import NAMES
+
+    return [name for name in NAMES if name.startswith(incomplete)]
+
+
+def sources(ctx: Any, param: Any, incomplete: str) -> list[str]:
+    """Return the names of what `cw import` reads with this prefix."""
+    from contextwright.importers.base import NAMES
 
     return [name for name in NAMES if name.startswith(incomplete)]
 

@@ -96,6 +96,7 @@ def import_files(
             "--from",
             metavar="SOURCE",
             help="Format or tool the files come from. Default: detected.",
+            complete=completion.sources,
         ),
     ] = None,
     dry_run: Annotated[
