@@ -257,6 +257,8 @@ def test_build_with_an_agents_instructions(cw: Run, tmp_path: Path) -> None:
         assert "loss.setting" not in outcome.err
         outcome = cw("build", *arguments, *options, "--agent", "@nobody", "--changes")
         assert "invent.agent" in outcome.err
+        outcome = cw("build", *arguments, *options, "--agent", "")
+        assert (outcome.code, outcome.out) == (2, "")
         outcome = cw("build", *arguments, *options[:2], *options[4:], "--changes")
         assert "loss.instructions" in outcome.err
 

@@ -67,6 +67,8 @@ def test_an_unknown_agent_is_named_and_said() -> None:
     told = instructed(conversation, agents)
     assert codes(told.changes) == ["invent.agent"]
     assert "engineer, muse, founder, claude" in told.changes[0].reason
+    nameless = agents.find(" ").system_text
+    assert nameless.startswith("You are an assistant within Port 42.")
 
 
 @pytest.mark.parametrize(

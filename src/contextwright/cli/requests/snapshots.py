@@ -144,7 +144,7 @@ class RequestTask(Struct, frozen=True, kw_only=True):
         name = own_agent if self.agent is None else self.agent
         if self.agents is None:
             return self.recipe, uninstructed(self.recipe, name)
-        if not isinstance(name, str):
+        if not isinstance(name, str) or not name.strip():
             hint = f"--agent NAME; known: {', '.join(self.agents.agents) or 'none'}"
             raise UsageError("the conversation names no agent", hint=hint)
         from contextwright.systems import port42

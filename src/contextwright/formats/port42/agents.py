@@ -81,7 +81,8 @@ class Agents(Struct, frozen=True, kw_only=True):
             if not set(wanted).isdisjoint(spellings(agent.name)):
                 return agent
         label = one_line(name, LONGEST_NAME)
-        text = f"You are {label}, an assistant within Port 42. Help the user with their system."
+        named = f"{label}, " if name.strip() else ""
+        text = f"You are {named}an assistant within Port 42. Help the user with their system."
         return Agent(key=wanted[0], name=label, system_text=text, known=False)
 
 
