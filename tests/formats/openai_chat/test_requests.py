@@ -1,5 +1,6 @@
 """Chat Completions requests: repairs, round trips, real recordings."""
 
+import json
 from datetime import UTC, datetime
 
 import msgspec
@@ -99,6 +100,16 @@ def test_stored_rows_cb_1_to_9(model: str) -> None:
     rendered = cw.render(conversation, "openai-chat", model=model)
     assert rendered.payload["messages"] == BUILT
     assert {change.code for change in rendered.changes} == {"loss.envelope"}
+
+
+@pytest.mark.parametrize("column", ["tool_calls", "tool_results"])
+def test_json_columns_may_be_text_cb_4_and_8(column: str) -> None:
+    """Some database drivers give the text of a JSON column, and `null` for an empty one."""
+    texts = [{**row, column: json.dumps(row[column])} for row in ROWS]
+    assert cw.parse(texts, "openai-chat") == cw.parse(ROWS, "openai-chat")
+    for wrong in ("[{", "{}x", 5, {"id": "a"}):
+        with pytest.raises(cw.ParseError, match=rf"\[\d\].{column}: must be a list, not"):
+            cw.parse([{**row, column: wrong} for row in ROWS[1:3]], "openai-chat")
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ from contextwright.messages.parts import (
     ToolCall,
     ToolResult,
 )
-from contextwright.text.json import json_text
+from contextwright.text.json import decode_halves, json_text
 from contextwright.wire.shapes import objects_in
 
 __all__ = ["message_of"]
@@ -106,8 +106,20 @@ def unshelved(row: dict[str, Any]) -> tuple[dict[str, Any], str | None, dict[str
     if isinstance(written, datetime):  # as a database's driver reads the column
         written = written.isoformat()
     sent_at = str(written) if isinstance(written, str | int | float) else None
-    empty = [key for key in ("tool_calls", "tool_results") if not row.get(key)]
-    return without(row, "id", "conversation_id", "created_at", *empty), sent_at, meta
+    columns = {key: decoded(row.get(key)) for key in ("tool_calls", "tool_results")}
+    message = without(row, "id", "conversation_id", "created_at", *columns)
+    message |= {key: value for key, value in columns.items() if value}
+    return message, sent_at, meta
+
+
+def decoded(column: Any) -> Any:
+    """Return the value of a JSON column, which some drivers give as text."""
+    if not isinstance(column, str | bytes):
+        return column
+    try:
+        return decode_halves(column)
+    except (ValueError, RecursionError):
+        return column
 
 
 # --- content ---------------------------------------------------------------------------------
@@ -260,7 +272,7 @@ def without_copies(
 
 def results_of(message: dict[str, Any], path: str, reader: Reader) -> tuple[ToolResult, ...]:
     """Read the results of a tool message: one, or those that a stored row lists."""
-    if isinstance(message.get("tool_results"), list):
+    if "tool_results" in message:
         if message.get("content"):
             reason = "text next to tool_results is left out"
             reader.repair("loss.content", f"{path}.content", reason)
