@@ -94,6 +94,11 @@ def test_ascii_marks() -> None:
             id="AYA-28 no reason",
         ),
         pytest.param(
+            cw.assistant([cw.Thinking(" "), cw.ToolCall("finishRequest")]),
+            "🤖 Assistant [Turn 0]\n✅ finishRequest",
+            id="AYA-28 a blank reason",
+        ),
+        pytest.param(
             cw.assistant(
                 cw.ToolCall(
                     "t",

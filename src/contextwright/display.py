@@ -274,7 +274,8 @@ class View:
 
     def reason(self, thinking: Thinking) -> Iterator[Line]:
         words = "(withheld)" if thinking.redacted else thinking.text
-        yield from block("reason", f"   {self.marks.reason}Reason: ", words, "      ")
+        if words.strip():
+            yield from block("reason", f"   {self.marks.reason}Reason: ", words, "      ")
 
     def result_entry(self, message: Message, result: ToolResult) -> list[Line]:
         """Return the result of a tool, under its name."""

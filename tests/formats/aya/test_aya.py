@@ -344,6 +344,12 @@ def test_strict_reading_repairs_nothing(data: Any, place: str) -> None:
             id="AYA-11",
         ),
         pytest.param(
+            [entry(0, "assistant", {"toolCall": "x", "reasoning": " "})],
+            [],
+            [("aya.reasoning", "[0].content.reasoning")],
+            id="AYA-11 blank",
+        ),
+        pytest.param(
             [{**said(0), "turn": 2}, {**said(1), "turn": 1}],
             [],
             [("aya.turn_order", "[1].turn")],

@@ -129,6 +129,10 @@ def user_problems(content: dict[str, Any], path: str) -> Iterator[Problem]:
         yield Problem("aya.text", f"{path}.text", message)
 
 
+def is_blank(value: Any) -> bool:
+    return isinstance(value, str) and not value.strip()
+
+
 def assistant_problems(content: dict[str, Any], path: str) -> Iterator[Problem]:
     name = content.get("toolCall")
     reasoning = content.get("reasoning")
@@ -137,7 +141,7 @@ def assistant_problems(content: dict[str, Any], path: str) -> Iterator[Problem]:
         yield Problem("aya.tool_call", f"{path}.toolCall", message, "warning")
     elif not isinstance(name, str) or not name:
         yield Problem("aya.tool_call", f"{path}.toolCall", f"must be a name, not {shown(name)}")
-    elif "reasoning" not in content:
+    elif "reasoning" not in content or is_blank(reasoning):
         message = "a tool call should give its reasoning"
         yield Problem("aya.reasoning", f"{path}.reasoning", message, "warning")
     if "reasoning" in content and not isinstance(reasoning, str):
