@@ -338,16 +338,13 @@ def test_strict_reading_repairs_nothing(data: Any, place: str) -> None:
             id="AYA-9",
         ),
         pytest.param(
-            [entry(0, "assistant", {"toolCall": "x"})],
+            [
+                entry(0, "assistant", {"toolCall": "x"}),
+                entry(1, "assistant", {"toolCall": "x", "reasoning": " "}),
+            ],
             [],
-            [("aya.reasoning", "[0].content.reasoning")],
+            [("aya.reasoning", f"[{place}].content.reasoning") for place in (0, 1)],
             id="AYA-11",
-        ),
-        pytest.param(
-            [entry(0, "assistant", {"toolCall": "x", "reasoning": " "})],
-            [],
-            [("aya.reasoning", "[0].content.reasoning")],
-            id="AYA-11 blank",
         ),
         pytest.param(
             [{**said(0), "turn": 2}, {**said(1), "turn": 1}],
