@@ -84,7 +84,8 @@ class Written(NamedTuple):
     """The text as `spelled`."""
     words: set[str]
     marked: set[str]
-    """The words that may be names or identifiers, as they are written, but not those in code."""
+    """The words that may be names or identifiers, as they are written, but not those in code: they
+    have a capital, an underscore or letters without case."""
 
 
 class Languages(NamedTuple):
@@ -282,15 +283,13 @@ def written_in(text: str) -> Written:
     simple, prose = spelled(text), without_code(text)
     if text.isascii() and prose is text:  # the common case: split once
         words = words_in(text)
-        return Written(simple, {word.lower() for word in words}, marked_among(words))
+        small = set(map(str.lower, words))
+        joined = {word for word in words if "_" in word} if "_" in text else set[str]()
+        return Written(simple, small, (words - small) | joined)
     if not prose.isascii():
         prose = LEFT_OUT.sub("", unicodedata.normalize("NFKC", prose))
-    return Written(simple, words_in(simple), marked_among(words_in(prose)))
-
-
-def marked_among(words: set[str]) -> set[str]:
-    """Return the words with a capital or an underscore, or in letters without case."""
-    return {word for word in words if "_" in word or not word.islower()}
+    marked = {word for word in words_in(prose) if "_" in word or not word.islower()}
+    return Written(simple, words_in(simple), marked)
 
 
 def parts_in(marked: Set[str]) -> set[str]:
