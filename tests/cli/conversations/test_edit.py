@@ -32,6 +32,15 @@ def test_hide_and_show_again(cw: Run) -> None:
     assert "nuts" in request(cw)
 
 
+@pytest.mark.parametrize("format", ["contextwright", "aya", "openai-chat"])
+def test_an_export_names_what_is_hidden(cw: Run, format: str) -> None:
+    cw("hide", "lunch", "1")
+    for which in (["lunch"], []):
+        outcome = cw("export", *which, "--format", format, "--changes")
+        assert "nuts" not in outcome.out
+        assert outcome.err.count("loss.hidden messages[0]") == 1
+
+
 def test_pin_and_unpin(cw: Run, tmp_path: Path) -> None:
     recipe = tmp_path / "one.toml"
     recipe.write_text('window = {type = "keep-recent", messages = 1}')

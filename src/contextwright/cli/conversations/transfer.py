@@ -41,13 +41,17 @@ from contextwright.cli.stores import existing, existing_or_none, opened, require
 from contextwright.documents.files import Files
 from contextwright.errors import ContextwrightError, UsageError
 from contextwright.formats import api
+from contextwright.formats.base import Rendered
 from contextwright.importers.intake import Intake, Outcome
+from contextwright.messages.changes import Change
 from contextwright.models import Model
+from contextwright.store.chat import Chat
 from contextwright.store.frames import TIMED, conversation_of
 from contextwright.store.store import Store
 
 __all__ = ["export", "import_files"]
 
+OWN = "contextwright"
 SAID = ("guess.me", "guess.participant")
 """Changes that are printed in full, because a different call would avoid the guess."""
 
@@ -223,7 +227,7 @@ def export(
             help="Format of the output (see cw formats).",
             complete=completion.formats,
         ),
-    ] = "contextwright",
+    ] = OWN,
     output: Output = None,
     model: ModelName = None,
     models: ModelsFile = None,
@@ -244,12 +248,23 @@ def export(
             export_all(store, format, output, model=facts, listed=changes)
             return 0
         require_conversation(store, conversation)
-        value = conversation_of(store.conversation(conversation), timed=format in TIMED)
-        rendered = api.render(value, format, model=facts)
+        rendered, made = exported(store.conversation(conversation), format, facts)
         with written(output) as write:
             write(indented(rendered.json))
-        report_changes((*value.changes, *rendered.changes), listed=changes)
+        report_changes(made, listed=changes)
     return 0
+
+
+def exported(chat: Chat, format: str, model: Model | None) -> tuple[Rendered, tuple[Change, ...]]:
+    """Return a stored conversation in a format, and all changes."""
+    value = conversation_of(chat, timed=format in TIMED)
+    rendered = api.render(value, format, model=model)
+    withheld = [
+        Change("loss.hidden", f"messages[{index}]", "only its place is written, not its words")
+        for index, message in enumerate(value.messages)
+        if format == OWN and message.visibility in ("hidden", "deleted")
+    ]
+    return rendered, (*value.changes, *withheld, *rendered.changes)
 
 
 def export_all(
@@ -260,14 +275,12 @@ def export_all(
     with written(output) as write:
         for info in store.list():
             try:
-                value = conversation_of(store.conversation(info.id), timed=format in TIMED)
-                rendered = api.render(value, format, model=model)
+                rendered, made = exported(store.conversation(info.id), format, model)
             except ContextwrightError as error:
                 raise type(error)(f"{info.id}: {error}") from error
             write(rendered.json + b"\n")
-            all_changes = (*value.changes, *rendered.changes)
-            codes.update(change.code for change in all_changes)
+            codes.update(change.code for change in made)
             if listed:
-                list_changes(all_changes, prefix=f"{info.id}: ")
+                list_changes(made, prefix=f"{info.id}: ")
     if not listed:
         count_changes(codes)
