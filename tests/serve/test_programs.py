@@ -35,8 +35,10 @@ def test_opencode_is_told_by_a_configuration(tmp_path: Path) -> None:
 
 
 def test_what_opencode_was_told_before_stays(tmp_path: Path) -> None:
-    own = '{"model": "x/y", /**/ "provider": {"openai": {"options": {"apiKey": "k"}}, "x": {}},}'
-    given = {"OPENCODE_CONFIG_CONTENT": own.replace("/**/", "// mine\n")}
+    own = """{"model": "x/y", // mine: /* {
+      /* "model": "/* none",
+      */ "provider": {"openai": {"options": {"apiKey": "k"}}, "x": {}},}"""
+    given = {"OPENCODE_CONFIG_CONTENT": own}
     told = json.loads(launch(["opencode"], ADDRESS, given, tmp_path)[1]["OPENCODE_CONFIG_CONTENT"])
     assert (told["model"], told["provider"]["x"]) == ("x/y", {})
     options = {"apiKey": "k", "baseURL": f"{ADDRESS}/v1"}

@@ -29,7 +29,7 @@ VARIABLES = {
 }
 """The variables of every program; each reads those that it knows."""
 STRING = r'(?P<string>"(?:\\.|[^"\\])*")'
-COMMENT = re.compile(rf"{STRING}|//[^\n]*")
+COMMENT = re.compile(rf"{STRING}|//[^\n]*|/\*(?s:.*?)\*/")
 TRAILING_COMMA = re.compile(rf"{STRING}|,(?=\s*[}}\]])")
 NO_PROXY = ("NO_PROXY", "no_proxy")
 LOOPBACK = "127.0.0.1,localhost"
@@ -183,7 +183,7 @@ def copied(
 
 
 def decode_settings(text: str, name: str) -> Any:
-    """Return settings: JSON with comments and trailing commas, as pi and opencode have it.
+    """Return settings: JSON with comments and trailing commas, as opencode and pi have it.
 
     Raises:
         UsageError: it is something else.
