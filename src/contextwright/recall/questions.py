@@ -55,6 +55,8 @@ LETTERS = re.compile(r"[^\W\d_]+")
 DIGIT = re.compile(r"\d")
 HANDLE = re.compile(r"(?<!\w)\w(?:[\w.-]*\w)?(?![\w@])")
 """A handle as it may be written; before an `@` it is an address."""
+OPENING = re.compile(r"(?:\A|[.!?…\n])[^\w.!?…\n]{0,5}(\w+)(?=\s+(\w))")
+"""The first word of a sentence, and a letter of the next one: "Will it rain?", "Will Smith"."""
 QUESTION_MARK = re.compile("[?？؟\u037e]")
 UNSPACED = "[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7af]"
 """Scripts without spaces between a name and the next word; the pattern takes milliseconds to
@@ -153,7 +155,8 @@ def asked_among(
     known = set(map(plain, words))
     languages = languages_of(question.text)
     little = common_words(languages)
-    named = {name for name in people if is_named(name, words, known, little)}
+    written = words_named(question.text)
+    named = {name for name in people if is_named(name, written, known, little)}
     names = {plain(word) for name in named for word in words_of_name(name)}
     capital = [
         word for word in words if is_said_as_name(word) and plain(word) not in names | little
@@ -164,11 +167,11 @@ def asked_among(
         if found:
             named.add(name)
             names.update(found)
-    written = set(HANDLE.findall(question.text.casefold()))
+    addressed = set(HANDLE.findall(question.text.casefold()))
     called = set(map(plain, capital)) - names
     for handle, name in handles.items():
         found = [one for one in map(plain, words_of_name(handle)) if one in called]
-        if found or handle in written:
+        if found or handle in addressed:
             named.add(name)
             names.update(found or map(plain, WORD.findall(handle)))
     rest = [word for word in words if plain(word) not in names]
@@ -221,10 +224,20 @@ def bases(text: str, languages: Languages, *, is_name: bool = False) -> set[str]
     return result
 
 
-def is_named(name: str, words: list[str], known: set[str], little: Container[str]) -> bool:
+def words_named(text: str) -> set[str]:
+    """Return the words of a question, but not those that have a capital for beginning a sentence.
+
+    Before a small word, "Will" asks for the future; in "Will's", and before a family name, it may
+    be somebody.
+    """
+    openings = {opening.start(1) for opening in OPENING.finditer(text) if opening[2].islower()}
+    return {word[0] for word in WORD.finditer(text) if word.start() not in openings}
+
+
+def is_named(name: str, written: set[str], known: set[str], little: Container[str]) -> bool:
     """Whether a question names a person, by a word of the name.
 
-    A name that is a common word too, such as Will, has to be capitalised.
+    A name that is a common word too, such as Will, has to be written as one.
     """
     for word in words_of_name(name):
         simple = plain(word)
@@ -232,7 +245,7 @@ def is_named(name: str, words: list[str], known: set[str], little: Container[str
         if is_unspaced and any(part in one for part in parts_of_name(simple) for one in known):
             return True
         is_common = len(simple) < 2 or simple in little
-        if (simple in known) if not is_common else (word in words and word[:1].isupper()):
+        if (simple in known) if not is_common else (word in written and word[:1].isupper()):
             return True
     return False
 
