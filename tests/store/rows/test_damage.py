@@ -269,8 +269,9 @@ def test_a_message_that_was_set_aside_is_not_counted(
     with Store(place, embedder=None) as store:
         store.conversation("run").add([cw.user(f"question {one} " * 9) for one in range(400)])
         store.conversation("run").fork("fork", at=300)
+        store.conversation("run").erase(9, scrub=False)
     database = apsw.Connection(place)
-    database.execute("UPDATE messages SET body = body || ' ' WHERE seq IN (7, 8)")
+    database.execute("UPDATE messages SET body = body || ' ' WHERE seq IN (7, 8, 9)")
     database.close()
     with Store(place) as store, Store(tmp_path / "copy.db") as other:
         copy(store.engine, other.engine)
@@ -281,5 +282,7 @@ def test_a_message_that_was_set_aside_is_not_counted(
                 chat = chats.conversation(id)
                 whole = cw.Conversation(tuple(one.message for one in chat.read(hidden=True)), id=id)
                 context = chat.context(recipe, model="gpt-4o")
-                assert context.payload == recipe.build(whole, model="gpt-4o").payload
+                alike = recipe.build(whole, model="gpt-4o")
+                assert context.payload == alike.payload
+                assert context.decisions.runs == alike.decisions.runs
         copy(store.engine, other.engine)

@@ -191,7 +191,7 @@ def public(
 
 def marked(message: Message, visibility: str | None, pinned: int | None) -> Message:
     """Return a message with its current marks; a placeholder for a damaged one stays hidden."""
-    if STAND_IN in message.meta:
+    if STAND_IN in message.meta and visibility not in GONE:
         return message
     return msgspec.structs.replace(
         message,
