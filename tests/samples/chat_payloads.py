@@ -141,6 +141,7 @@ ACCEPTED = [
         max_completion_tokens=100,
         stop=["x"],
         logit_bias={"50256": -100},
+        store=True,
         metadata={"a": "b"},
         modalities=["text"],
         moderation={"model": "omni-moderation-latest", "policy": {"input": {"mode": "block"}}},

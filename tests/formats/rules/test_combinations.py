@@ -162,6 +162,38 @@ CASES = {
         {"output_format": None},
         ["loss.setting output"],
     ),
+    "settings without the one they need": Case(
+        "openai-chat",
+        "gpt-4o",
+        {
+            "stream_options": {"include_usage": True},
+            "metadata": {"run": "7"},
+            "logprobs": False,
+            "top_logprobs": 2,
+        },
+        ["OC-needs stream_options", "OC-needs metadata", "OC-needs top_logprobs"],
+        {"stream_options": None, "metadata": None, "top_logprobs": None},
+        ["repair.setting stream_options", "loss.setting metadata", "loss.setting top_logprobs"],
+    ),
+    "a limit under both names": Case(
+        "openai-chat",
+        "gpt-4o",
+        {"max_tokens": 30, "max_completion_tokens": 20},
+        ["OC-max-output max_tokens"],
+        {"max_tokens": None},
+        ["repair.setting max_tokens"],
+    ),
+    "a hosted tool that is not among the tools": Case(
+        "openai-responses",
+        "gpt-5.6-sol",
+        {
+            "tools": [{"type": "code_interpreter", "container": "c"}],
+            "tool_choice": {"type": "web_search"},
+        },
+        ["OR-choice tool_choice.type"],
+        {"tool_choice": None},
+        ["loss.setting tool_choice.type"],
+    ),
     "thinking of a model that does not": Case(
         "gemini",
         "gemini-2.0-flash",
@@ -223,6 +255,26 @@ TAKEN = {
             "output_config": {"format": CLOSED},
         },
     ),
+    "settings with the one they need": (
+        "openai-chat",
+        "gpt-4o",
+        {
+            "stream": True,
+            "stream_options": {"include_usage": True},
+            "store": True,
+            "metadata": {"run": "7"},
+            "logprobs": True,
+            "top_logprobs": 2,
+        },
+    ),
+    "another edition of the tool that is chosen": (
+        "openai-responses",
+        "gpt-5.6-sol",
+        {
+            "tools": [{"type": "web_search_preview_2025_03_11"}],
+            "tool_choice": {"type": "web_search_preview"},
+        },
+    ),
     "no thinking of a model that does not": (
         "gemini",
         "gemini-2.0-flash",
@@ -277,3 +329,27 @@ def test_gemini_2_is_asked_for_calls_or_json_and_gemini_3_for_both() -> None:
     for made in (old, new):
         [tool] = made.payload["tools"]
         assert tool["functionDeclarations"][0]["parametersJsonSchema"]["type"] == "object"
+
+
+def test_metadata_goes_to_chat_only_with_what_is_stored() -> None:
+    body = {**question("openai-responses", "gpt-5.6-sol"), "metadata": {"run": "7"}}
+    plain = cw.convert(body, "openai-responses", "openai-chat", model="gpt-5.6-sol")
+    assert "metadata" not in plain.payload
+    assert [str(change) for change in plain.changes] == [
+        "loss.setting metadata: refused without store"
+    ]
+    stored = cw.convert({**body, "store": True}, "openai-responses", "openai-chat")
+    assert stored.payload["metadata"] == {"run": "7"}
+
+
+def test_a_model_that_does_not_reason_is_asked_for_no_reasoning() -> None:
+    include = ["reasoning.encrypted_content", "message.output_text.logprobs"]
+    body = {**question("openai-responses", "gpt-5.6-sol"), "include": include}
+    [found] = cw.check(body, "openai-responses", model="gpt-4o")
+    assert (found.code, found.path) == ("OR-sampling", "include")
+    made = cw.convert(body, "openai-responses", "openai-responses", model="gpt-4o")
+    assert made.payload["include"] == ["message.output_text.logprobs"]
+    assert [change.path for change in made.changes] == ["include"]
+    alone = {**body, "include": include[:1]}
+    made = cw.convert(alone, "openai-responses", "openai-responses", model="gpt-4o")
+    assert "include" not in made.payload

@@ -44,6 +44,7 @@ from contextwright.wire.openai_chat.dialects import (
 from contextwright.wire.openai_chat.rules import (
     OUTPUT_LIMITS,
     accepted_efforts,
+    dependent,
     output_format,
     sampling,
 )
@@ -64,6 +65,8 @@ MOST_STOPS = 4
 """Stop sequences that OpenAI takes; other hosts have limits of their own."""
 USUAL: Effort = "medium"
 """The effort for a model that does not think unless it is given one."""
+TELLING = ("metadata", "top_logprobs")
+"""Settings that mean something without the one that they need."""
 OF_OTHER_HOSTS = {path.partition(".")[0] for path in THINKING} - {"reasoning_effort"}
 """Fields in which other hosts than OpenAI are asked for thinking."""
 OWN_FIELDS = get_type_hints(Request)
@@ -301,7 +304,11 @@ def settle_output(body: dict[str, Any], changes: list[Change]) -> None:
 
 
 def settle_limits(body: dict[str, Any], model: Model, changes: list[Change]) -> None:
-    """Set output limits and other numbers to what the model accepts."""
+    """Set output limits and other numbers to what the model accepts, without what needs more."""
+    for problem in [*dependent(body)]:
+        del body[problem.path]
+        code = "loss.setting" if problem.path in TELLING else "repair.setting"
+        changes.append(Change(code, problem.path, problem.message))
     for field in OUTPUT_LIMITS:
         fit_limit(body, field, model, changes, least=1)
     fit_ranges(body, ranges.CHAT, changes)

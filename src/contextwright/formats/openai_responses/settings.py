@@ -36,7 +36,7 @@ from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation, Settings, ToolChoice
 from contextwright.wire import ranges
 from contextwright.wire.openai_responses.rules import MIN_OUTPUT_TOKENS, output_format
-from contextwright.wire.openai_responses.sampling import sampling
+from contextwright.wire.openai_responses.sampling import ENCRYPTED, sampling
 from contextwright.wire.openai_responses.tools import choice_problems
 from contextwright.wire.values import is_object
 
@@ -98,8 +98,12 @@ def settings_wire(
             settle_state(wire, changes)
         if exact and conversation.model != target.model.id:
             for problem in [*sampling(wire, target.model)]:
-                del wire[problem.path]
+                given = wire.pop(problem.path)
                 reason = f"{target.model.id} takes no {problem.path}"
+                if problem.path == "include":
+                    reason = f"{target.model.id} has no {ENCRYPTED}"
+                    rest = [item for item in given if item != ENCRYPTED]
+                    wire.update({"include": rest} if rest else {})
                 changes.append(Change("loss.setting", problem.path, reason))
             effort = known_effort(dig(wire, "reasoning.effort"))
             if effort is not None:
@@ -178,7 +182,7 @@ def translated(conversation: Conversation, target: Target, changes: list[Change]
         changes.append(Change("loss.setting", "show_thinking", f"{model.id} does not reason"))
     if settings.store is False and not model.sampling:
         # Reasoning that is not stored comes back only if it is sent.
-        wire["include"] = ["reasoning.encrypted_content"]
+        wire["include"] = [ENCRYPTED]
     form = output_wire(conversation, changes)
     if form:
         put(wire, "text.format", form)

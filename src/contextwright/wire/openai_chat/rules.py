@@ -52,6 +52,7 @@ __all__ = [
     "NEEDING_TOOLS",
     "accepted_efforts",
     "check",
+    "dependent",
     "output_format",
     "sampling",
 ]
@@ -318,10 +319,24 @@ def model_limits(body: dict[str, Any], messages: Messages, model: Model) -> Iter
         yield from limit_problems("OC-max-output", body.get(field), field, model, least=1)
     yield from ranges.range_problems(body, ranges.CHAT)
     yield from ranges.key_problems(body, ranges.OPENAI_KEYS)
+    yield from dependent(body)
     yield from sampling(body, model)
     yield from efforts(body, model)
     if not model.audio_input:
         yield from audio(messages, model)
+
+
+NEEDING = {"stream_options": "stream", "metadata": "store", "top_logprobs": "logprobs"}
+"""Settings that OpenAI takes only if another one is on."""
+
+
+def dependent(body: dict[str, Any]) -> Iterator[Problem]:
+    """Settings that are refused without another one; the limit is given under one name."""
+    for field, needed in NEEDING.items():
+        if body.get(field) and not body.get(needed):
+            yield Problem("OC-needs", field, f"refused without {needed}")
+    if all(body.get(field) is not None for field in OUTPUT_LIMITS):
+        yield Problem("OC-max-output", "max_tokens", "refused beside max_completion_tokens")
 
 
 def instruction_roles(messages: Messages, model: Model, dialect: Dialect) -> Iterator[Problem]:

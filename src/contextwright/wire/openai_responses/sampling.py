@@ -7,9 +7,12 @@ from typing import Any
 
 from contextwright.errors import Problem
 from contextwright.models import Model
-from contextwright.wire.values import is_object
+from contextwright.wire.values import is_list, is_object
 
-__all__ = ["efforts", "sampling"]
+__all__ = ["ENCRYPTED", "efforts", "sampling"]
+
+ENCRYPTED = "reasoning.encrypted_content"
+"""What a request includes to get reasoning that is not stored."""
 
 
 def sampling(body: dict[str, Any], model: Model) -> Iterator[Problem]:
@@ -22,6 +25,9 @@ def sampling(body: dict[str, Any], model: Model) -> Iterator[Problem]:
     if model.provider == "openai" and model.sampling and is_object(reasoning):
         if any(reasoning.values()):
             yield Problem("OR-sampling", "reasoning", f"{model.id} does not reason", "warning")
+    include = body.get("include")
+    if model.provider == "openai" and model.sampling and is_list(include) and ENCRYPTED in include:
+        yield Problem("OR-sampling", "include", f"{model.id} does not reason", "warning")
 
 
 def efforts(body: dict[str, Any], model: Model) -> Iterator[Problem]:

@@ -321,6 +321,16 @@ def choice_problems(body: dict[str, Any], level: Level = "error") -> Iterator[Pr
         if choice["name"] not in defined_names(body["tools"]):
             reason = f"there is no tool {shown(choice['name'])}"
             yield Problem("OR-choice", "tool_choice.name", reason, level)
+    elif is_object(choice) and choice.get("type") != "allowed_tools":
+        kinds = {kind_of(tool) for _, tool in objects_in(body["tools"])}
+        if kind_of(choice) not in kinds:
+            reason = f"there is no tool of type {shown(choice.get('type'))}"
+            yield Problem("OR-choice", "tool_choice.type", reason, level)
+
+
+def kind_of(tool: dict[str, Any]) -> str:
+    """Return the kind of a hosted tool, of any edition: `web` of `web_search_preview`."""
+    return str(tool.get("type")).partition("_")[0]
 
 
 def defined_names(tools: Any) -> list[Any]:
