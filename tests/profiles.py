@@ -2,7 +2,8 @@
 
 `quick` is the README's command, `default` is `./check`, `ci` is the deep run of `.ci/run`, which
 draws the same examples every time, so that a commit passes or fails for what it changed. `hunt`
-looks for what they miss: `uv run pytest --hypothesis-profile hunt tests/laws/test_translation.py`.
+looks for what they miss, in longer than a test may take otherwise:
+`uv run pytest --hypothesis-profile hunt --timeout 0 tests/laws/test_translation.py`.
 `mutants` is for `tests/mutation`. `--hypothesis-profile` chooses another.
 """
 

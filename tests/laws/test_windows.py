@@ -24,7 +24,6 @@ from profiles import STORE, examples, often
 from samples.windows import From
 from strategies.runs import TARGETS, clearings, histories, shares, steps, summaries, windows
 
-"""The least part of its examples on which a law must really be put to the test."""
 PLENTY = 10**7
 MERGED = 30
 """Tokens that rendering may add to or save on what messages cost alone."""
