@@ -81,6 +81,16 @@ def test_an_export_of_all_conversations_is_read_again(tmp_path: Path, format: st
     assert reports(path) == reports(path, format)
 
 
+def test_files_that_begin_alike_are_conversations_of_their_own(tmp_path: Path) -> None:
+    """A chat that begins like another one became a part of it, and others were refused."""
+    plain = [{"role": "user", "content": "x"}]
+    for name in ("chat.1.json", "chat.2.json", "day/chat.json", "day/other.v2.json"):
+        write_json(tmp_path / name, {"messages": plain})
+    write_lines(tmp_path / "train.jsonl", plain, plain)
+    ids = ["chat.1", "chat.2", "train-1", "train-2", "day-chat", "other"]
+    assert sorted(id for id, _, _ in read(tmp_path)) == sorted(ids)
+
+
 def test_a_message_among_conversations_is_refused_with_its_line(tmp_path: Path) -> None:
     plain = {"role": "user", "content": "x"}
     path = write_lines(tmp_path / "x.jsonl", {"messages": [plain]}, plain)

@@ -6,6 +6,8 @@ per line, which form one conversation.
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from io import BytesIO
 from itertools import chain, islice
@@ -46,6 +48,7 @@ __all__ = [
     "settings_of",
 ]
 
+PATH = re.compile(r"[/\\]")
 ENDINGS = (".json", ".jsonl", ".ndjson")
 KEPT = ("tools", "model", "settings", "reply_tools", "source", "extra")
 
@@ -56,8 +59,9 @@ def importer(name: str) -> Importer:
 
     def read(files: Files, options: ReadOptions) -> Iterator[Imported]:
         compact = name == "gryag" and len(files.names) == 1
-        text = read_compact_text(files, files.names[0], named=True) if compact else None
-        found = bodies(files) if text is None else [Body(files.names[0], text)]
+        file = files.names[0] if compact else ""
+        text = read_compact_text(files, file, named=True) if compact else None
+        found = bodies(files) if text is None else [Body(file, text, stem=stem_of(file))]
         for body in found:
             try:
                 yield imported(format.parse(body.data, False), body)
@@ -75,6 +79,8 @@ class Body(Struct, frozen=True):
     data: Any
     lines: Sequence[int] = ()
     """Its line, or the line of each of its messages; empty for a document."""
+    stem: str = ""
+    """Its id, or with its line the beginning of its id, if it has none of its own."""
 
 
 def bodies(files: Files, names: Iterable[str] | None = None, *, least: int = 2) -> Iterator[Body]:
@@ -82,19 +88,19 @@ def bodies(files: Files, names: Iterable[str] | None = None, *, least: int = 2) 
 
     A file of fewer than `least` lines is a document.
     """
-    for name in names_in(files) if names is None else names:
+    for name, stem in stems_of(names_in(files) if names is None else names).items():
         if not is_lines(files, name, least=least):
             data = files.document(name)
-            yield Body(name, [data] if is_message(data) else data)
+            yield Body(name, [data] if is_message(data) else data, stem=stem)
             continue
         lines = files.lines(name)
         number, data = next(lines)
         if is_message(data):
-            yield whole_of(name, chain([(number, data)], lines), files)
+            yield whole_of(name, chain([(number, data)], lines), files, stem)
             continue
-        yield Body(name, data, (number,))
+        yield Body(name, data, (number,), stem)
         for number, data in lines:
-            yield Body(name, data, (number,))
+            yield Body(name, data, (number,), stem)
 
 
 def names_in(files: Files) -> list[str]:
@@ -105,12 +111,27 @@ def names_in(files: Files) -> list[str]:
     return names
 
 
+def stems_of(names: Iterable[str]) -> dict[str, str]:
+    """Return the stem of each file; of several with the same, the path without its ending."""
+    stems = {name: stem_of(name) for name in names}
+    shared = {stem for stem, number in Counter(stems.values()).items() if number > 1}
+    return {
+        name: as_id(*PATH.split(name.rpartition(".")[0])) if stem in shared else stem
+        for name, stem in stems.items()
+    }
+
+
+def stem_of(name: str) -> str:
+    """Return the name of a file up to its first dot."""
+    return PATH.split(name)[-1].partition(".")[0]
+
+
 def is_message(data: Any) -> bool:
     """Whether a value is a single message, not a conversation."""
     return is_object(data) and isinstance(data.get("role"), str) and "messages" not in data
 
 
-def whole_of(name: str, lines: Iterable[tuple[int, Any]], files: Files) -> Body:
+def whole_of(name: str, lines: Iterable[tuple[int, Any]], files: Files, stem: str) -> Body:
     """Return the conversation of a file with one message per line.
 
     Raises:
@@ -127,7 +148,7 @@ def whole_of(name: str, lines: Iterable[tuple[int, Any]], files: Files) -> Body:
             raise too_large("document", DOCUMENT_LIMIT, line=None).within(file=files.shown(name))
         numbers.append(number)
         messages.append(data)
-    return Body(name, messages, numbers)
+    return Body(name, messages, numbers, stem)
 
 
 def read_compact_text(files: Files, name: str, *, named: bool = False) -> str | None:
@@ -156,9 +177,8 @@ def is_lines(files: Files, name: str, *, least: int = 2) -> bool:
 
 def imported(conversation: Conversation, body: Body) -> Imported:
     """Return a conversation with its own id, or one derived from its position."""
-    stem = body.file.replace("\\", "/").rpartition("/")[2].partition(".")[0]
     place = f"-{body.lines[0]}" if len(body.lines) == 1 else ""
-    id = as_id(conversation.id or f"{stem}{place}")
+    id = as_id(conversation.id or f"{body.stem}{place}")
     report = Report()
     for change in conversation.changes:
         report.add(change)
