@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.recall.dates.reading import read, rows
 
-from contextwright.recall.dates.words import tables
+from contextwright.recall.dates.words import folded, tables, words_of
 
 RUSSIAN = """
 Что мы делали вчера? = 2023-11-14
@@ -311,3 +311,11 @@ def test_every_month_and_day_is_read(language: str | None) -> None:
         for word in row.replace("?", "").split():
             found = read(f"{led} {word}" if language else f"в {word}")
             assert found == f"2023-11-{13 + number if number < 3 else 6 + number:02} ~", word
+
+
+@pytest.mark.parametrize("language", ["english", *tables().languages])
+def test_letters_of_a_script_without_spaces_change_no_other_words(language: str) -> None:
+    for phrase, _ in rows(ALL):
+        words, starts = words_of(folded(phrase), language)
+        others, places = words_of(folded(f"{phrase} 漢"), language)
+        assert (others[:-1], places[:-1]) == (words, starts)

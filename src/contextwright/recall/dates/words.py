@@ -71,6 +71,8 @@ FIRST_YEAR, LAST_YEAR = 1900, 2100
 MARKS = ",./–—~-"
 HAN = "\u3005-\u3007\u3041-\u30ff\u3400-\u9fff"
 """Scripts without spaces: Han and kana."""
+UNSPACED = "\u3000"
+"""The characters of these scripts, and of their phrases, come behind this one."""
 ENGLISH = "english"
 UNSEEN = "\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069"
 """Invisible characters that join, break or turn text."""
@@ -106,13 +108,6 @@ class Tables(NamedTuple):
     languages: dict[str, Table]
 
 
-class Lexicon(Struct, frozen=True):
-    """The words of a language, and the pattern to split a text by them."""
-
-    words: dict[str, Word]
-    pieces: re.Pattern[str]
-
-
 class Grammar(Struct, frozen=True):
     """A letter for each kind of words, and the rules over them."""
 
@@ -142,23 +137,45 @@ def grammar() -> Grammar:
 
 
 @cache
-def lexicon(language: str = ENGLISH) -> Lexicon:
+def lexicon(language: str = ENGLISH) -> dict[str, Word]:
     """Return the words of a language: with those of all other scripts, but no English ones."""
-    shared, languages = tables()
-    words = words_of_table(shared)
-    if language != ENGLISH:
-        words = {word: known for word, known in words.items() if word > "\u024f"}
-        words |= words_of_table(languages[language])
-    for name in (language, *SHARED) if language != ENGLISH else SHARED:
-        for word in map(folded, FUNCTION_WORDS[name]):
-            words.setdefault(word, Word(word, "plain"))
-    # A script without spaces is split by the known words, the longest first; so are phrases.
-    longest = sorted(words, key=len, reverse=True)
-    unspaced = (word for word in longest if word > "\u3000")
-    phrases = (phrase_pattern(word) for word in longest if not ONE_WORD.fullmatch(word))
-    spoken = rf"(?:[^\W\d_{HAN}]|[{VOWELLED}])+"
-    known = "|".join([*phrases, r"\d+", *unspaced, f"[{HAN}]", spoken])
-    return Lexicon(words, re.compile(rf"{known}|[{MARKS}]|[^\w\s{UNSEEN}{MARKS}]+"))
+    words, small = shared_words()
+    if language == ENGLISH:
+        return small | words
+    foreign = {word: known for word, known in words.items() if word > "\u024f"}
+    own = words_of_table(tables().languages[language])
+    return small | plain_words(language) | foreign | own
+
+
+@cache
+def shared_words() -> tuple[dict[str, Word], dict[str, Word]]:
+    """Return the words that every language is read with, and small ones of other scripts."""
+    small: dict[str, Word] = {}
+    for name in SHARED:
+        small |= plain_words(name)
+    return words_of_table(tables().shared), small
+
+
+def plain_words(language: str) -> dict[str, Word]:
+    """Return the small words of a language, which are no nouns."""
+    return {word: Word(word, "plain") for word in map(folded, FUNCTION_WORDS[language])}
+
+
+@cache
+def splitter(language: str, is_unspaced: bool) -> re.Pattern[str]:
+    """Return the pattern that splits a text into words, figures and marks.
+
+    A script without spaces is split by the known words, the longest first; so are phrases. For a
+    text in other scripts such words are left out, because they take milliseconds to compile.
+    """
+    longest = sorted(lexicon(language), key=len, reverse=True)
+    known = [phrase_pattern(word) for word in longest if not ONE_WORD.fullmatch(word)]
+    letters = r"[^\W\d_]"
+    if is_unspaced:
+        known += [*(word for word in longest if word > UNSPACED), f"[{HAN}]"]
+        letters = rf"[^\W\d_{HAN}]"
+    known += [r"\d+", rf"(?:{letters}|[{VOWELLED}])+", rf"[{MARKS}]"]
+    return re.compile("|".join([*known, rf"[^\w\s{UNSEEN}{MARKS}]+"]))
 
 
 def words_of_table(table: Table) -> dict[str, Word]:
@@ -230,13 +247,14 @@ def languages_in(question: str) -> Sequence[str]:
 def words_of(text: str, language: str = ENGLISH) -> tuple[list[Word], list[int]]:
     """Return the words, figures and marks of a folded text with their kinds, and their offsets."""
     table = lexicon(language)
-    pieces = [(piece[0], piece.start()) for piece in table.pieces.finditer(text)]
+    pieces = splitter(language, max(text, default="") > UNSPACED)
+    found = [(piece[0], piece.start()) for piece in pieces.finditer(text)]
     words = [
-        (table.words.get(piece) or table.words.get(" ".join(piece.split())) or figure(piece))
-        for piece, _ in pieces
+        (table.get(piece) or table.get(" ".join(piece.split())) or figure(piece))
+        for piece, _ in found
     ]
-    return [known._replace(text=text) for known, (text, _) in zip(words, pieces, strict=True)], [
-        start for _, start in pieces
+    return [known._replace(text=text) for known, (text, _) in zip(words, found, strict=True)], [
+        start for _, start in found
     ]
 
 
