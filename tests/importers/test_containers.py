@@ -85,6 +85,16 @@ def test_links_and_pipes_in_a_folder_are_left_alone(tmp_path: Path) -> None:
     assert [id for id, _, _ in read(folder, "port42")] == ["cli-1", "b"]
 
 
+@pytest.mark.parametrize("ending", ["json", "jsonl", "ndjson"])
+def test_what_macos_notes_about_a_file_is_no_file(tmp_path: Path, ending: str) -> None:
+    line = {"messages": [{"role": "user", "content": "x"}]}
+    members = {f"__MACOSX/._a.{ending}": b"\0\5\x16\7", f"a.{ending}": line}
+    assert [id for id, _, _ in read(write_zip(tmp_path / "x.zip", members))] == ["a"]
+    with zipfile.ZipFile(tmp_path / "x.zip") as archive:
+        archive.extractall(tmp_path / "x")
+    assert [id for id, _, _ in read(tmp_path / "x")] == ["a"]
+
+
 def no_such(path: Path) -> Path:
     return path / "nothing"
 

@@ -200,7 +200,7 @@ class Folder(Files):
             for name in sorted(names):
                 file = Path(folder, name)
                 facts = file.lstat()
-                if stat.S_ISREG(facts.st_mode):
+                if stat.S_ISREG(facts.st_mode) and not is_shadow(name):
                     found[file.relative_to(path).as_posix()] = facts.st_size
         super().__init__(str(path), tuple(found), sum(found.values()))
         self.path = path
@@ -254,9 +254,16 @@ class Zip(Files):
         self.below.close()
 
 
+def is_shadow(name: str) -> bool:
+    """Whether a file holds what macOS notes about another one (`__MACOSX/._conversations.json`)."""
+    return name.rpartition("/")[2].startswith("._")
+
+
 def members_of(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
     """Return the members of an archive by name; a repeated name is an error."""
-    members = [info for info in archive.infolist() if not info.is_dir()]
+    members = [
+        info for info in archive.infolist() if not info.is_dir() and not is_shadow(info.filename)
+    ]
     if len(members) > MOST_MEMBERS:
         raise ParseError(f"holds more than {MOST_MEMBERS:,} files")
     named = {info.filename: info for info in members}

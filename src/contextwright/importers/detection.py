@@ -20,7 +20,12 @@ from contextwright.formats.file_formats import (
 )
 from contextwright.formats.gryag.compact import MOST_LOOKED_AT, is_compact
 from contextwright.importers.base import NAMES
-from contextwright.importers.sources.any_format import is_lines, is_message, read_compact_text
+from contextwright.importers.sources.any_format import (
+    ENDINGS,
+    is_lines,
+    is_message,
+    read_compact_text,
+)
 from contextwright.importers.sources.slack import DAY
 from contextwright.wire.anthropic import types as anthropic
 from contextwright.wire.openai_chat import types as openai_chat
@@ -58,7 +63,7 @@ def detect(files: Files) -> str:
     name = told_by_names(files)
     if name is not None:
         return name
-    candidates = files.names if isinstance(files, OneFile) else files.ending(".jsonl", ".json")
+    candidates = files.names if isinstance(files, OneFile) else files.ending(*ENDINGS)
     if not candidates:
         raise unsure(files.label, "it holds no JSON")
     first: ParseError | None = None
