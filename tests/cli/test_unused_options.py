@@ -89,6 +89,7 @@ CALLS: list[tuple[tuple[str, ...], str]] = [
     (("import", "chat.json", "--branches"), "--branches has no effect on files of openai-chat"),
     (("import", "chat.json", "--threads"), "--threads has no effect on files of openai-chat"),
     (("import", "chat.json", "--latest"), "--latest has no effect on files of openai-chat"),
+    (("import", "chat.json", "--me", "aya"), "--me has no effect on files of openai-chat"),
     (("inspect", "chat.db", "--demo"), "STORE has no effect with --demo"),
     (("inspect", "--store", "chat.db", "--demo"), "--store has no effect with --demo"),
     (("inspect", "--tenant", "acme", "--demo"), "--tenant has no effect with --demo"),

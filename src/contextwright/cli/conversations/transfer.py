@@ -173,8 +173,8 @@ def refuse_unused(intake: Intake, format: str) -> None:
         UsageError: one of them is given.
     """
     known = importers.find(format).options
-    given = {"branches": intake.branches, "threads": intake.threads, "latest": intake.latest}
-    unused = {f"--{name}": value for name, value in given.items() if name not in known}
+    options = ("branches", "threads", "latest", "me")
+    unused = {f"--{name}": getattr(intake, name) for name in options if name not in known}
     refuse(unused, f"has no effect on files of {format}")
 
 

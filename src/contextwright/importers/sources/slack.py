@@ -332,4 +332,4 @@ def titled(field: Fields) -> str:
     return ": ".join(filter(None, (field.maybe("title"), field.spelled("value"))))
 
 
-IMPORTER = Importer(NAME, "Slack export, folder or zip", read, ("threads", "latest"))
+IMPORTER = Importer(NAME, "Slack export, folder or zip", read, ("threads", "latest", "me"))

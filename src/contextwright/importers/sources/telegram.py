@@ -279,4 +279,4 @@ def described(message: Fields, name: str) -> str:
     return f"[{what}] " + "; ".join([*said, *answers])
 
 
-IMPORTER = Importer(NAME, "Telegram result.json of a chat or an account", read, ("latest",))
+IMPORTER = Importer(NAME, "Telegram result.json of a chat or an account", read, ("latest", "me"))
