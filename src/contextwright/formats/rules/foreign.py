@@ -23,6 +23,7 @@ from contextwright.messages.message import Message, Role
 from contextwright.messages.parts import Media, Opaque, Part, Text, Thinking, ToolCall, ToolResult
 from contextwright.wire.gemini.types import STAND_IN
 from contextwright.wire.shapes import objects_in
+from contextwright.wire.values import Object
 
 __all__ = [
     "extra_fits",
@@ -167,15 +168,27 @@ def own_extra(
         # A flat name, beside which the original is kept, says the namespace.
         if field != "namespace" or "name" not in fields
     ]
-    own = {name: fields for name, fields in holder.extra.items() if name == target.format}
-    kept = replace(holder, extra=own)
-    if own and not target.traits.accepts_extra(kept, role, target.model):
-        lost.extend(own[target.format])
-        kept = replace(holder, extra={})
+    own = holder.extra.get(target.format, {})
+    known = known_fields(holder, own, role, target) if own else {}
+    lost.extend(field for field in own if field not in known)
+    kept = replace(holder, extra={target.format: known} if known else {})
     if lost:
         names = ", ".join(clean_name(field) for field in lost)
         changes.append(Change("loss.extra", path, f"{target.title} has no place for {names}"))
     return kept
+
+
+def known_fields(holder: Message | Part, fields: Object, role: Role, target: Target) -> Object:
+    """Return the leftover fields of a holder that the target accepts."""
+
+    def accepts(some: Object) -> bool:
+        held = replace(holder, extra={target.format: some})
+        return target.traits.accepts_extra(held, role, target.model)
+
+    if accepts(fields):
+        return fields
+    known = {field: value for field, value in fields.items() if accepts({field: value})}
+    return known if known and accepts(known) else {}
 
 
 def says_nothing(format: str, field: str, value: Any) -> bool:
