@@ -140,6 +140,11 @@ ROUND_TRIPS = {
     "stored, an output without its id": body(
         {"type": "function_call_output", "output": "1", "name": "f"}, conversation="conv_1"
     ),
+    "stored, two outputs without their ids": body(
+        {"type": "function_call_output", "output": "1", "id": "fc_1"},
+        {"type": "function_call_output", "output": "2", "id": "fc_2"},
+        previous_response_id="resp_1",
+    ),
     "stored, nothing new": {"model": MODEL, "previous_response_id": "resp_1"},
     "stored, empty": body(previous_response_id="resp_1"),
     "prompt": {"model": MODEL, "prompt": {"id": "pmpt_1"}},

@@ -67,6 +67,8 @@ def keep_apart(draft: Draft, target: Target) -> Ruled:
     repeated: set[At] = set()
     for at in matching.orphans:
         id = call_id_at(draft, at)
+        if not id:
+            continue  # nothing says that two of them answer one call
         answered[id] = min(answered.get(id, at), at)
         if answered[id] < at:
             repeated.add(at)
@@ -76,7 +78,8 @@ def keep_apart(draft: Draft, target: Target) -> Ruled:
     ]
     kept = without_parts(draft, repeated) if repeated else draft
     own = [part.id for _, message in kept for part in message.calls]
-    ids = [*own, *(call_id_at(draft, at) for at in matching.orphans if at not in repeated)]
+    answering = [call_id_at(draft, at) for at in matching.orphans if at not in repeated]
+    ids = [*own, *filter(None, answering)]
     if len(set(ids)) == len(ids) and all(id and len(id) <= LONGEST_ID for id in own):
         return kept, changes
     spelled, respelled = spell_ids(kept, target)
