@@ -5,7 +5,10 @@ from typing import Any
 
 import pytest
 
+import contextwright as cw
+from contextwright import importers
 from contextwright.errors import ParseError
+from contextwright.importers.intake import Intake
 from contextwright.messages.message import Author, Message, Reply
 from contextwright.messages.parts import Media, Text
 from samples.exports import SLACK, read, reports, write_json, write_zip
@@ -129,6 +132,48 @@ def test_slack_threads_bots_files_edits_and_reactions(tmp_path: Path) -> None:
     skipped = {"tombstone without content": 1, "empty message": 1}
     told = "guess.participant me: bots are participants; name your own as `me`"
     assert reports(path) == [{"skipped": skipped, "changes": [told]}]
+
+
+def test_a_later_slack_export_brings_edits_and_deletions(tmp_path: Path) -> None:
+    """In channels as in threads that are kept apart, each message has an id of its own."""
+    asked = said("1.1", user="U1", text="Soup?", thread_ts="1.1")
+    answer = said("1.2", user="U2", text="Yes", thread_ts="1.1")
+    gone = said("1.3", user="U2", text="No", thread_ts="1.1")
+    alone = [said(f"2.{at}", user="U1", text=text) for at, text in enumerate(("one", "two", "six"))]
+    changed = {"edited": {"user": "U2", "ts": "3.0"}}
+    first = slack(asked, answer, gone, *alone)
+    later = slack(
+        asked,
+        {**answer, **changed, "text": "Yes!"},
+        said("1.4", user="U1", text="Good", thread_ts="1.1"),
+        {**alone[0], **changed, "text": "ONE"},
+        alone[2],
+    )
+    with cw.Store(tmp_path / "chat.db", embedder=None) as store:
+        for number, members in enumerate((first, later)):
+            with importers.open_files(write_zip(tmp_path / f"{number}.zip", members)) as files:
+                Intake(format="slack", threads=True).into(store, files)
+        found = {
+            str(info.id): [
+                (one.message.text, one.message.visibility)
+                for one in store.conversation(info.id).read(hidden=True)
+            ]
+            for info in store.list()
+        }
+    assert found == {
+        "slack-C1": [
+            ("Soup?", "public"),  # where a thread begins is said in the channel, too
+            ("ONE", "public"),
+            ("two", "deleted"),
+            ("six", "public"),
+        ],
+        "slack-C1-1.1": [
+            ("Soup?", "public"),
+            ("Yes!", "public"),
+            ("No", "deleted"),
+            ("Good", "public"),
+        ],
+    }
 
 
 def test_slack_guests_are_named_by_their_messages(tmp_path: Path) -> None:
