@@ -147,6 +147,9 @@ class Handler(BaseHTTPRequestHandler):
         betas = self.headers.get("anthropic-beta", "")
         if "context_management" in body and "context-management" not in betas:
             wrong.append("context_management: Extra inputs are not permitted")
+        thinks = body.get("thinking", {}).get("type") in ("enabled", "adaptive")
+        if "clear_thinking" in json.dumps(body.get("context_management")) and not thinks:
+            wrong.append("`clear_thinking` requires `thinking` to be enabled or adaptive")
         if not wrong:
             wrong = list(self.foreign_signatures(body, format, model))
         self.server.refused += wrong

@@ -7,8 +7,12 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
+from msgspec import Raw
+
 from contextwright.errors import ProviderError
+from contextwright.formats.anthropic.thinking import settle_open_loop
 from contextwright.messages.changes import Change
+from contextwright.models import Model, as_model
 from contextwright.providers.hosts import Host, headers_for
 from contextwright.providers.http import HttpClient, HttpResponse
 from contextwright.serve.calls import KEY_HEADERS, UPLOADS, Call, value_of, with_body
@@ -30,6 +34,9 @@ HOP_BY_HOP = frozenset(
 
 FINAL = range(200, 600)
 """Statuses of answers."""
+ANTHROPIC = "anthropic"
+OF_THINKING = ("thinking", "context_management")
+"""The fields of a request to Claude that say whether it thinks, and which thinking it forgets."""
 CONTROLS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
@@ -112,8 +119,8 @@ def without_stand_ins(call: Call) -> Call:
 
     The client sends it on when it changes in mid-conversation to a model of its own API, whose
     provider would refuse this request and every later one: such thinking bears the gateway's
-    stand-in for a signature (Claude), or an id of the gateway's (Responses). All other turns keep
-    their bytes.
+    stand-in for a signature (Claude), or an id of the gateway's (Responses). All other turns and
+    fields keep their bytes.
     """
     own = OWN_THINKING.get(call.format)
     if own is None or own.mark.search(call.body) is None:
@@ -133,8 +140,24 @@ def without_stand_ins(call: Call) -> Call:
             kept.append(encode_json(turn))
     if not changes:
         return call
-    body = call.body.replace(bytes(call.fields[own.field]), b"[%b]" % b",".join(kept), 1)
-    return with_body(call, body, changes)
+    fields = {**call.fields, own.field: Raw(b"[%b]" % b",".join(kept))}
+    if call.format == ANTHROPIC:
+        fields = with_open_loop(fields, as_model(call.model), changes)
+    return with_body(call, encode_json(fields), changes)
+
+
+def with_open_loop(fields: dict[str, Raw], model: Model, changes: list[Change]) -> dict[str, Any]:
+    """Return the fields of a request to Claude without thinking in a tool loop that lost its own.
+
+    Claude goes on with a loop that another model began only if it does not think in it.
+    """
+    found = {name: value_of(fields, name) for name in ("messages", *OF_THINKING) if name in fields}
+    settled = dict(found)
+    if not settle_open_loop(settled, model, changes):
+        return fields
+    changed = [name for name in found if settled.get(name) is not found[name]]
+    kept = {name: raw for name, raw in fields.items() if name not in changed}
+    return {**kept, **{name: settled[name] for name in changed if name in settled}}
 
 
 def turn_without(turn: Any) -> tuple[Any, list[str]]:
@@ -172,7 +195,7 @@ class OwnThinking(NamedTuple):
 
 
 OWN_THINKING = {
-    "anthropic": OwnThinking(
+    ANTHROPIC: OwnThinking(
         "messages",
         re.compile(re.escape(UNSIGNED.encode())),
         turn_without,

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 import contextwright as cw
 from contextwright.formats.replies.reply import ModelReply
@@ -14,7 +15,7 @@ from contextwright.serve.calls import read_call
 from contextwright.serve.relay import without_stand_ins
 from contextwright.text.json import encode_json
 from providers.standin import KEY, Request, StandIn, said, serving
-from serve.gateways import running
+from serve.gateways import TOKEN, running
 from serve.test_relay import UNSIGNED
 from serve.upstreams import MODELS, PAIRS
 
@@ -107,6 +108,56 @@ def test_its_provider_takes_what_another_model_said(
     assert (second.status, server.refused) == (200, [])
     assert record.mode == "pass-through"
     assert [one.path for one in record.changes] == LEFT_OUT[client]
+
+
+CLEARING = {"type": "clear_thinking_20251015", "keep": "all"}
+OTHER_EDIT = {"type": "clear_tool_uses_20250919"}
+
+
+@pytest.mark.parametrize("edits", [None, [CLEARING], [CLEARING, OTHER_EDIT], [OTHER_EDIT]])
+def test_claude_goes_on_without_thinking_in_a_loop_that_another_model_began(
+    edits: list[dict[str, Any]] | None, tmp_path: Path
+) -> None:
+    """It refuses an open tool loop without its own thinking, unless it does not think in it."""
+    with (
+        cw.Store(tmp_path / "store.db", sync="fast") as records,
+        serving(thinking_and_calling) as server,
+    ):
+        own, other = routes_for("anthropic", "gemini", server).routes
+        settings = GatewaySettings((replace(own, model="claude-*"), other))
+        with running(settings, environment={"K": KEY}, store=records) as gateway:
+            asked = cw.Conversation((cw.user("Add."),), tools=(TOOL,))
+            payload = cw.render(asked, "anthropic", model="any").payload
+            payload |= {
+                "max_tokens": 2_000,
+                "thinking": {"type": "enabled", "budget_tokens": 1_024},
+            }
+            if edits is not None:
+                payload["context_management"] = {"edits": edits}
+            first = gateway.generate("anthropic", payload, model="any")
+            body = history_after("anthropic", payload, first.json)
+            headers = {
+                "x-api-key": TOKEN,
+                "anthropic-version": "2023-06-01",
+                "anthropic-beta": "context-management-2025-06-27",
+            }
+            body["model"] = "claude-sonnet-4-5"
+            loop = gateway.ask("/v1/messages", body, headers)
+            turn = {"role": "assistant", "content": loop.json["content"]}
+            body["messages"] = [*body["messages"], turn, {"role": "user", "content": "Thanks."}]
+            closed = gateway.ask("/v1/messages", body, headers)
+        after, within, _ = records.requests()
+    assert (loop.status, closed.status, server.refused) == (200, 200, [])
+    kept = [edit for edit in edits or () if edit is not CLEARING]
+    lost = ["thinking", *(["context_management.edits"] if CLEARING in (edits or ()) else [])]
+    assert [one.path for one in within.changes] == ["messages[1].content[0]", *lost]
+    assert [one.path for one in after.changes] == ["messages[1].content[0]"]
+    in_loop, behind = server.bodies[-2:]
+    assert "thinking" not in in_loop
+    assert in_loop.get("context_management", {"edits": []}) == {"edits": kept}
+    assert [behind.get(name) for name in ("thinking", "context_management")] == [
+        payload.get(name) for name in ("thinking", "context_management")
+    ]
 
 
 @pytest.mark.parametrize("restarts", [False, True])
