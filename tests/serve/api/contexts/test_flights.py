@@ -1,5 +1,6 @@
 """The flight of a conversation is the simulation of it, and every context in it the library's."""
 
+import pytest
 from msgspec.structs import replace
 
 from contextwright.context.recipe import Recipe
@@ -28,12 +29,14 @@ def test_a_flight_is_the_simulation_of_all_messages(client: Client) -> None:
     assert not flight["earlier"]
 
 
-def test_the_newest_requests_are_those_of_the_whole_flight(client: Client) -> None:
+@pytest.mark.parametrize("columns", [1, 23])
+def test_the_newest_requests_are_those_of_the_whole_flight(client: Client, columns: int) -> None:
     whole = client.call(f"{of()}/flight?budget=900&model={MODEL}").json
-    few = client.call(f"{of()}/flight?budget=900&model={MODEL}&columns=1").json
-    [request] = few["requests"]
+    few = client.call(f"{of()}/flight?budget=900&model={MODEL}&columns={columns}").json
+    newest = whole["requests"][-columns:]
     assert few["earlier"]
-    assert request["fates"] == whole["requests"][-1]["fates"]
+    assert [one["fates"] for one in few["requests"]] == [one["fates"] for one in newest]
+    request = few["requests"][0]
     assert (request["read"], request["again"]) == (0, 0), "nothing was sent before the first"
 
 
