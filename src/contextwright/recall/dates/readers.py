@@ -19,6 +19,7 @@ from contextwright.recall.dates.spans import (
 from contextwright.recall.dates.words import (
     ENGLISH,
     JOINTS,
+    UNSPACED,
     Word,
     folded,
     languages_in,
@@ -47,6 +48,11 @@ COMPANY = (
 """After one of these, a doubtful word is a time."""
 BEHIND = ("at", "gone", "earlier", "later", "onward")
 """Before one of these, a word is a time."""
+BETWEEN = ("of", "whose", "in", "the")
+"""Words between "every year" and the date that it repeats."""
+ONE_MONTH = "一月"
+"""January, or one month: 一月に三回 is "three times a month"."""
+COUNTS = ("number", "few", "day", "count")
 VERB = 2
 """Certainty of the name of a month that is also a verb."""
 NUMERIC = ("day", "count", "year")
@@ -83,6 +89,18 @@ class Sentence:
         before = self.words[first - 1] if first else Word("")
         around = before.kind == "this" or self.kind(after) in BEHIND
         return around or before.kind == "unit" or self.company(first)
+
+    def repeated(self, first: int, unit: int) -> bool:
+        """Whether a date comes again: "every Monday", 毎週月曜日, "every year in May".
+
+        It comes again in each unit, or in each longer one: "every day in May" is in one May.
+        """
+        while self.kind(first - 1) in BETWEEN:
+            first -= 1
+        before = self.words[first - 1] if first else Word("")
+        if before.kind in ("unit", "units", "annum") and unit_of(before) >= unit:
+            first -= 1
+        return self.kind(first - 1) == "every"
 
     def closed(self, place: int) -> bool:
         """Whether no noun follows: "the 7th" may be a floor, "in 2000" a number of words."""
@@ -129,7 +147,9 @@ def figures(sentence: Sentence, first: int, after: int) -> DateMention | None:
     if mark.kind != again.kind or goes_on or came_on:  # 10.12.11.10 is not a day
         return None
     if one.kind == "year":
-        return DateMention(year=one.value, month=two.value, days=(three.value, three.value))
+        certainty = VAGUE if mark.kind == "." and is_version(sentence, first) else SAID
+        days = three.value, three.value
+        return DateMention(year=one.value, month=two.value, days=days, certainty=certainty)
     short = three.kind == "day"
     if short and (len(three.text) < 2 or (mark.kind != "/" and len(one.text + two.text) < 4)):
         return None
@@ -143,6 +163,13 @@ def figures(sentence: Sentence, first: int, after: int) -> DateMention | None:
     return said
 
 
+def is_version(sentence: Sentence, first: int) -> bool:
+    """Whether figures are of something: "version 2023.10.1", "v2023.10.1", "the 2023.10.1"."""
+    before = sentence.words[first - 1] if first else Word("")
+    is_noun = before.kind == "other word" and before.text.isalpha() and before.text < UNSPACED
+    return before.kind == "the" or is_noun
+
+
 def named(sentence: Sentence, first: int, after: int) -> DateMention | None:
     """Read 7 May 2023, May 7th, 3-9 June, 5月7日, summer of last year, in May."""
     words = sentence.words[first:after]
@@ -150,7 +177,7 @@ def named(sentence: Sentence, first: int, after: int) -> DateMention | None:
     numbers = [word.value for word in words if word.kind in ("day", "ordinal", "number")]
     title = next((at for at, kind in enumerate(kinds) if kind in ("month", "season")), None)
     year = year_of(sentence, words)
-    if year == 0:
+    if year == 0 or (year is None and sentence.repeated(first, YEARS)):
         return None
     if title is None:
         month, *days = numbers
@@ -160,7 +187,8 @@ def named(sentence: Sentence, first: int, after: int) -> DateMention | None:
     over = sentence.kind(first - 1) == "last" or kinds[0] == "gone" or kinds[-1:] == ["gone"]
     over = over and year is None
     days = (numbers[0], numbers[-1]) if numbers else None
-    is_sure = year or days or over or sentence.led(first, after)
+    led = sentence.led(first, after) and not is_month_long(sentence, first, after)
+    is_sure = year or days or over or led
     certainty = SAID if is_sure else VAGUE
     if kinds[title] == "month":
         month = words[title].value + 1
@@ -172,12 +200,19 @@ def named(sentence: Sentence, first: int, after: int) -> DateMention | None:
     return replace(said, certainty=certainty)
 
 
+def is_month_long(sentence: Sentence, first: int, after: int) -> bool:
+    """Whether a number of times follows what may be one month."""
+    number = after + (sentence.kind(after) == "at")
+    is_count = sentence.kind(number) in COUNTS and sentence.kind(number + 1) == "times"
+    return is_count and sentence.quote(first, after) == ONE_MONTH
+
+
 def trusted(sentence: Sentence, first: int, after: int, title: int) -> bool:
     """Whether a word like "may" is a month here: a year, a day or a word next to it decides."""
     words = sentence.words[first:after]
     kinds, verb = [word.kind for word in words], words[title].doubtful == VERB
     if kinds[0] in ("year", "years", "this", "last"):  # "in 2022, may I"
-        return sentence.company(first + title)
+        return sentence.company(first + title) or kinds[title - 1] == "whose"
     if sentence.kind(first - 1) == "this":  # "this may be", but "this fall we"
         return not verb or sentence.closed(after)
     if sentence.company(first) or {"of", "year", "years", "unit", "gone"} & set(kinds):
@@ -233,7 +268,7 @@ def past(sentence: Sentence, first: int, after: int) -> DateMention | None:
 
 def amount_of(words: list[Word]) -> tuple[int, int] | None:
     """Return the minimum and maximum of a number."""
-    numbers = [word for word in words if word.kind in ("number", "few", "day", "count")]
+    numbers = [word for word in words if word.kind in COUNTS]
     if not numbers:
         return None
     last = numbers[-1]
@@ -294,7 +329,7 @@ def weekday(sentence: Sentence, first: int, after: int) -> DateMention | None:
     """Read on Monday, last Friday: the latest one."""
     word, before = sentence.words[first], sentence.kind(first - 1)
     led = sentence.led(first, after)
-    if sentence.today is None or (word.doubtful and not led):
+    if sentence.today is None or (word.doubtful and not led) or sentence.repeated(first, DAYS):
         return None
     back = (sentence.today.weekday() - word.value) % 7
     if back == 0 and (before in ("last", "gone") or sentence.kind(after) == "gone"):
@@ -320,7 +355,9 @@ def monthday(sentence: Sentence, first: int, after: int) -> DateMention | None:
     """Read on the 7th: the latest one."""
     today = sentence.today
     of = sentence.kind(after) == "of"
-    if today is None or not sentence.closed(after) or sentence.kind(after + of) == "month":
+    if today is None or not sentence.closed(after) or sentence.repeated(first, MONTHS):
+        return None
+    if sentence.kind(after + of) == "month":
         return None  # "on the 5th of May" is a day of May
     day = next(word.value for word in sentence.words[first:after] if word.kind == "day")
     for back in range(today.month + 12):

@@ -19,7 +19,17 @@ from msgspec import Struct
 from contextwright.text.languages import FUNCTION_WORDS, LATIN
 from contextwright.text.terms import VOWELLED, languages_of, spelled
 
-__all__ = ["ENGLISH", "JOINTS", "Word", "folded", "languages_in", "next_date", "row_of", "words_of"]
+__all__ = [
+    "ENGLISH",
+    "JOINTS",
+    "UNSPACED",
+    "Word",
+    "folded",
+    "languages_in",
+    "next_date",
+    "row_of",
+    "words_of",
+]
 
 JOINTS = ("to", "upto", "until", "and", "-")
 """Words between the two ends of a range."""
@@ -36,7 +46,7 @@ RULES = (
     ("named", "month|season gone"),
     ("named", "gone month|season"),
     ("named", "month|season ,|of|in? the? YEAR"),
-    ("named", "YEAR unit|annum? of? in? month|season"),
+    ("named", "YEAR unit|annum? of|whose? in? month|season"),
     ("named", "month|season"),
     ("ago", "number? number|few|day|count of? unit|units|annum ago"),
     ("ago", "unit|units ago"),
@@ -46,13 +56,13 @@ RULES = (
     ("past", "last number|few|day|count of? unit|units|annum"),
     ("past", "number|few|day|count LAST unit|units"),
     ("past", "number|few|day|count unit|units gone"),
-    ("within", "WEEK of? weekday"),
+    ("within", "WEEK of|whose? weekday"),
     ("calendar", "last|this unit NOT_OF"),
     ("calendar", "unit gone"),
     ("calendar", "gone unit"),
     ("calendar", "current|previous|older"),
     ("calendar", "unit before last|relative"),
-    ("part", "relative in|of? the? part"),
+    ("part", "relative in|of|whose? the? part"),
     ("part", "last|this part"),
     ("part", "part gone"),
     ("part", "overnight"),
