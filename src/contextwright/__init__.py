@@ -6,9 +6,9 @@ The names most programs need are here. The rest are in public modules: `contextw
 that `import contextwright` is fast.
 """
 
-from typing import TYPE_CHECKING
-
 from contextwright.lazy import lazily
+
+TYPE_CHECKING = False  # `typing` would take most of the time of this import
 
 if TYPE_CHECKING:
     from contextwright import ask as ask

@@ -1,9 +1,14 @@
 """Packages that load their public names on first use."""
 
+from __future__ import annotations
+
 import sys
-from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
-from typing import Any
+
+TYPE_CHECKING = False  # `typing` would take most of the time of `import contextwright`
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from typing import Any
 
 __all__ = ["lazily"]
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import contextwright
 from commands import Run, only_line
 from contextwright import __version__, formats
 from samples.command_inputs import CHAT, CLAUDE, COMMAND
@@ -226,6 +227,35 @@ def test_interrupted() -> None:
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=30)
     assert (process.returncode, err) == (130, b"")
+
+
+LOADING = """
+import sys
+
+class Interrupted:
+    def find_spec(self, name, path=None, target=None):
+        self.loaded = getattr(self, "loaded", 0) + 1
+        if {where!r} in (name, self.loaded):
+            raise KeyboardInterrupt
+
+from contextwright.cli import main
+sys.meta_path.insert(0, Interrupted())
+sys.exit(main(["formats", "--json"]))
+"""
+
+
+@pytest.mark.parametrize("where", ["datetime", 1, 40, 120])
+def test_interrupted_while_loading(where: str | int) -> None:
+    """Something in C takes an interrupted import for a success, and crashes later."""
+    script = LOADING.format(where=where)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True)
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
+
+
+def test_the_command_catches_ctrl_c_before_anything_long_is_loaded() -> None:
+    script = "import sys, contextwright.cli; sys.exit('typing' in sys.modules)"
+    environment = {"PYTHONPATH": str(Path(contextwright.__file__).parents[1])}
+    assert subprocess.run([sys.executable, "-S", "-c", script], env=environment).returncode == 0
 
 
 def on_a_terminal(arguments: list[str], data: bytes) -> bytes:

@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+
+TYPE_CHECKING = False  # until `main` runs, Ctrl-C prints a traceback, and `typing` takes long
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 __all__ = ["main"]
 
@@ -29,6 +32,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command and turn errors into one line and an exit code."""
+    import datetime as datetime  # msgspec crashes if Ctrl-C interrupts its own import of it
+
     from contextwright.cli.output import complain
     from contextwright.errors import ContextwrightError, UsageError
 
