@@ -71,6 +71,8 @@ class EndedRequest(Struct, frozen=True, kw_only=True):
     """The body that the upstream was sent."""
     owner: str = ""
     """Tells clients apart that name no session."""
+    agent: str = ""
+    """The agent of a session that it is from; empty for the session itself."""
     said: Conversation | None = None
     """What the client said; None if it cannot be read, or is not to be kept."""
     reply: Message | None = None
@@ -208,8 +210,17 @@ class RequestLog:
             raise conversations.unknown(found.id)
         if known == count or found.seq == end.last:
             return Target(found.id, end, known)
+        if self._begins(connection, ended, known):
+            return self._created(connection, ended)
         fork = RecordedFork(found.id, found.seq, reason_of(found, count))
         return self._forked(connection, record, fork, known)
+
+    def _begins(self, connection: Connection, ended: EndedRequest, known: int) -> bool:
+        """Whether a request is the first of an agent that was given the same task as another."""
+        assert ended.said is not None
+        if not ended.agent or any(map(is_answer, ended.said.messages[:known])):
+            return False
+        return requests.last_of_session(connection, self.state.tenant, ended.record) is None
 
     def _left(self, connection: Connection, record: RecordedRequest) -> str | None:
         """Return the conversation that a client leaves when its session begins another history."""
@@ -310,6 +321,11 @@ class RequestLog:
     def _keep_at_hand(self, number: int, recent: Recent) -> None:
         """Keep a request in memory: the next one is stored as its difference to it."""
         self.recent.put(number, recent, recent.size)
+
+
+def is_answer(message: Message) -> bool:
+    """Whether the model said a message."""
+    return message.role == "assistant"
 
 
 def seed_of(ended: EndedRequest) -> str:

@@ -108,6 +108,28 @@ def test_agents_of_a_session_are_conversations_of_their_own(tmp_path: Path) -> N
     assert forks == [*[None] * 7, RecordedFork(f"{name}~2", 0, "compaction")]
 
 
+def test_agents_that_are_given_the_same_task_are_two_conversations(tmp_path: Path) -> None:
+    with cw.Store(tmp_path / "store.db", sync="fast") as store:
+        with serving(lambda request: said(f"Answer {request.number}.")) as server:
+            with running(open_settings("anthropic", server), store=store) as gateway:
+                agents = [ClaudeCode(gateway.address, agent=name) for name in ("a1", "a2")]
+                for question in ("Look here.", "And on?"):
+                    for agent in agents:
+                        agent.ask(question)
+                agents[1].messages = agents[1].messages[:3]
+                agents[1].ask("Or so?")
+        records = store.requests()[::-1]
+        sizes = [len([*store.conversation(one.conversation or "").read()]) for one in records]
+    name = "claude-code/5e551011"
+    two = [name, f"{name}~2"]
+    assert [record.conversation for record in records] == [*two, *two, f"{name}~5"]
+    assert [record.fork for record in records] == [
+        *[None] * 4,
+        RecordedFork(f"{name}~2", 4, "rewind"),
+    ]
+    assert sizes == [6] * 5
+
+
 @pytest.mark.parametrize("keeps", [True, False], ids=["kept", "left out"])
 def test_what_says_nothing_is_stored_once_too(keeps: bool, tmp_path: Path) -> None:
     """Items of the provider's own alone; not every client sends these back."""

@@ -152,6 +152,7 @@ def ended_request(
         bodies=hidden,
         payload=payload or {},
         owner=transcript.owner,
+        agent=agent_of(call),
         said=said,
         reply=without_keys(message, transcript.keys) if message and message.parts else None,
         signed=unless_key(transcript.signed, transcript.keys),
