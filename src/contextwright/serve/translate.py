@@ -18,6 +18,7 @@ from contextwright.context.recipe import Recipe
 from contextwright.errors import ProviderError
 from contextwright.formats import api
 from contextwright.formats.base import Rendered
+from contextwright.formats.replies.compactions import asks_for_summary, compacted, in_words
 from contextwright.formats.replies.events import (
     ErrorEvent,
     Event,
@@ -38,7 +39,6 @@ from contextwright.providers.base import AnyProvider
 from contextwright.providers.hosts import body_for
 from contextwright.providers.provider import Provider
 from contextwright.serve.calls import Call
-from contextwright.serve.history.compactions import asks_for_summary, compacted, in_words
 from contextwright.serve.http.stream import BrokenOff, StreamedAnswer
 from contextwright.serve.settings import ECHO, Route
 from contextwright.text.json import decode_object, encode_json

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from base64 import b64encode
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from msgspec.structs import replace
 
 import contextwright
 from commands import Run, only_line
+from contextwright.formats.replies.compactions import HEADING, MARK
 from contextwright.formats.replies.events import Usage
 from contextwright.serve import GatewaySettings, Route
 from providers.standin import KEY, BreakOff, said, serving
@@ -140,6 +142,22 @@ def test_a_request_is_written_for_another_provider(
         monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.address)
         assert cw("replay", "2", "--to", "anthropic", "--send").out.strip() == "Once more."
+
+
+@pytest.mark.parametrize("format", ["anthropic", "openai-responses"])
+def test_a_summary_of_the_gateway_is_replayed_in_words(
+    format: str, own_store: None, cw: Run
+) -> None:
+    """Only the gateway can read the item that Codex keeps it in."""
+    item = {"type": "compaction", "encrypted_content": MARK + b64encode(b"We added.").decode()}
+    body = {"model": "gpt-5.6-sol", "input": [item, {"role": "user", "content": "Sure?"}]}
+    with contextwright.Store(os.environ["CONTEXTWRIGHT_STORE"], sync="fast") as store:
+        responses = replace(RECORD, format="openai-responses", model="gpt-5.6-sol")
+        record_requests(store, None, [json.dumps(body).encode()], responses)
+    replayed = cw("replay", "1", "--format", format, "--changes")
+    assert f"{HEADING}\\n\\nWe added." in replayed.out
+    assert "repair.compaction" in replayed.err
+    assert "loss.opaque" not in replayed.err
 
 
 def test_a_program_is_recorded(own_store: None, cw: Run) -> None:

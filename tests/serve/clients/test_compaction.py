@@ -6,9 +6,9 @@ import pytest
 from msgspec.structs import replace
 
 import contextwright as cw
+from contextwright.formats.replies.compactions import HEADING, INSTRUCTIONS
 from contextwright.formats.replies.events import ReplyError, Usage
 from contextwright.formats.replies.reply import ModelReply
-from contextwright.serve.history.compactions import HEADING, INSTRUCTIONS
 from providers.standin import Request, said, serving
 from serve.clients.cell import installed, run
 from serve.clients.script import Script

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 import contextwright as cw
+from contextwright.formats.replies.compactions import HEADING, INSTRUCTIONS, MARK
 from contextwright.formats.replies.events import ReplyError
 from contextwright.formats.replies.reply import ModelReply
 from contextwright.serve import GatewaySettings, Route
-from contextwright.serve.history.compactions import HEADING, INSTRUCTIONS, MARK
 from contextwright.text.json import decode_json
 from providers.standin import KEY, FailMidway, Request, said, serving
 from serve.gateways import Answer, Running, running

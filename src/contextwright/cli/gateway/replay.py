@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import msgspec
+from msgspec.structs import replace
 
 from contextwright import formats
 from contextwright.cli import completion
@@ -22,6 +23,8 @@ from contextwright.cli.output import indented, note, report_changes, say, say_js
 from contextwright.cli.stores import existing
 from contextwright.errors import NotFound, ParseError, UsageError
 from contextwright.formats import api
+from contextwright.formats.base import Rendered
+from contextwright.formats.replies.compactions import in_words
 from contextwright.formats.replies.reply import ModelReply, gather_partial
 from contextwright.models import as_model
 from contextwright.providers.hosts import host_for
@@ -84,13 +87,23 @@ def replay(
     target = format or (record.format if to is None else format_of(to))
     formats.find(target)
     asked = model or model_for(record, target)
-    conversion = api.convert(payload, record.format, target, model=asked)
+    conversion = converted(payload, record.format, target, asked)
     report_changes(conversion.changes, listed=changes)
     if send:
         return ask(to or target, conversion.payload, asked, as_json=as_json)
     with written(output) as write:
         write(indented(msgspec.json.encode(conversion.payload)))
     return 0
+
+
+def converted(payload: dict[str, Any], source: str, target: str, model: str) -> Rendered:
+    """Return a request in another format, with summaries of the gateway's in words."""
+    said = api.parse(payload, source)
+    whole = in_words(said, target)
+    if whole is said:
+        return api.convert(payload, source, target, model=model)
+    rendered = api.render(whole, target, model=model)
+    return replace(rendered, changes=(*whole.changes, *rendered.changes))
 
 
 def format_of(provider: str) -> str:

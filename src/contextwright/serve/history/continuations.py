@@ -23,6 +23,7 @@ from msgspec.structs import replace
 
 from contextwright.errors import ContextwrightError, ProviderError, StoreError, shown
 from contextwright.formats import api
+from contextwright.formats.replies.compactions import MARK, in_words
 from contextwright.formats.replies.reply import ModelReply
 from contextwright.formats.replies.whole import read_whole
 from contextwright.formats.tools import restore_calls
@@ -33,7 +34,6 @@ from contextwright.messages.message import Message
 from contextwright.messages.parts import Opaque, Part
 from contextwright.models import as_model
 from contextwright.serve.calls import Call, with_body
-from contextwright.serve.history.compactions import MARK, in_words
 from contextwright.serve.reading import with_whole_answers
 from contextwright.store.engines.base import Connection
 from contextwright.store.requests import RequestBodies
