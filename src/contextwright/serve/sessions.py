@@ -9,7 +9,7 @@ from contextwright.serve.calls import Call, value_of
 from contextwright.text.json import decode_object
 from contextwright.wire.values import is_object
 
-__all__ = ["agent_of", "client_of", "session_of"]
+__all__ = ["agent_of", "client_of", "digest_of", "session_of"]
 
 SESSION_HEADERS = (
     "x-claude-code-session-id",
@@ -80,3 +80,8 @@ def client_of(call: Call) -> str:
     if found[1] == CLAUDE_CODE and not session_of(call):
         name = CLAUDE_CODE  # others borrow the name, such as Qwen Code, but not the session
     return f"{name}/{found[2]}" if found[2] else name
+
+
+def digest_of(key: str) -> str:
+    """Return a name for the client with a key, which does not reveal it."""
+    return blake2b(key.encode(), digest_size=16).hexdigest()

@@ -17,6 +17,7 @@ from contextwright.text.json import encode_json
 from providers.standin import KEY, Request, StandIn, said, serving
 from serve.gateways import TOKEN, running
 from serve.test_relay import UNSIGNED
+from serve.test_translate import reply_of
 from serve.upstreams import MODELS, PAIRS
 
 TOOL = cw.Tool("add", "Adds.", {"type": "object", "properties": {"a": {"type": "integer"}}})
@@ -206,6 +207,35 @@ def test_openai_gets_the_history_that_its_client_only_names(
     assert kinds == ["message"] * 2 + ["function_call"] * 2 + ["function_call_output"] * 2
     assert {"repair.history", "loss.thinking"} == {one.code for one in record.changes}
     assert (record.mode, record.conversation) == ("pass-through", before.conversation)
+
+
+@pytest.mark.parametrize("streams", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("other", ["openai-chat", "anthropic", "gemini"])
+def test_another_provider_gets_the_history_that_openai_stored(
+    other: str, streams: bool, tmp_path: Path
+) -> None:
+    """The client changes from a model of OpenAI to another and back, and names each answer."""
+    client, last = "openai-responses", dict[str, str]()
+    with (
+        cw.Store(tmp_path / "store.db", sync="fast") as store,
+        serving(lambda request: said(f"Answer {request.number}.")) as server,
+    ):
+        settings = routes_for(client, other, server)
+        with running(settings, environment={"K": KEY}, store=store) as gateway:
+            for number, model in enumerate((MODELS[client], MODELS[client], "any", MODELS[client])):
+                body = {"input": f"Question {number}?", **last}
+                answer = gateway.generate(client, body, model=model, streams=streams)
+                assert answer.status == 200, answer.body
+                reply = reply_of(answer.body, client, streams)
+                last = {"previous_response_id": reply.extra[client]["id"]}
+            stranger = gateway.generate(client, {"input": "And I?", **last}, model="any", key="x")
+        records = store.requests()
+    assert (stranger.status, server.refused) == (401, [])
+    for request, format in zip(server.bodies[2:], (other, client), strict=True):
+        words = [one.text.strip() for one in cw.parse(request, format).messages]
+        turns = [text for n in range(4) for text in (f"Question {n}?", f"Answer {n}.")]
+        assert words == turns[: 5 if format == other else 7]
+    assert len({record.conversation for record in records}) == 1
 
 
 @pytest.mark.parametrize(

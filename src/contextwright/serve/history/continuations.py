@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
+import time
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from operator import attrgetter
@@ -35,10 +36,11 @@ from contextwright.messages.parts import Opaque, Part
 from contextwright.models import as_model
 from contextwright.serve.calls import Call, with_body
 from contextwright.serve.reading import with_whole_answers
+from contextwright.serve.sessions import digest_of
 from contextwright.store.engines.base import Connection
 from contextwright.store.requests import RequestBodies
 from contextwright.store.rows.recorded.bodies import all_of
-from contextwright.store.rows.recorded.requests import answered_with
+from contextwright.store.rows.recorded.requests import LARGEST, answered_with
 from contextwright.store.store import Store
 from contextwright.text.json import decode_object, encode_json
 
@@ -65,6 +67,8 @@ MAX_BYTES = 32 << 20
 
 PATIENCE = 10.0
 """Seconds that a request waits for the answer before it to be recorded: it would be refused."""
+BRIEFLY = 1.0
+"""Seconds that it waits for one that nobody here may ever have seen."""
 PAUSE = 0.02
 """Seconds between two looks for it."""
 PREFIX = "resp_"
@@ -123,7 +127,7 @@ class Continuations:
 
     async def recalled(self, owner: str, said: Conversation, *, elsewhere: bool) -> Conversation:
         """Return what a client said with what it goes on from, recalled if need be: see `whole`."""
-        await self.recall(owner, said)
+        await self.recall(owner, said, elsewhere=elsewhere)
         return self.whole(owner, with_whole_answers(said), elsewhere=elsewhere)
 
     async def spelled_out(self, owner: str, call: Call) -> Call:
@@ -153,14 +157,14 @@ class Continuations:
         own = whole.changes[len(recalled.changes) :]
         return with_body(call, body, [*known, *own, *repairs])
 
-    async def recall(self, owner: str, said: Conversation) -> None:
+    async def recall(self, owner: str, said: Conversation, *, elsewhere: bool) -> None:
         """Remember the answers that a client names, and those before them, if recorded."""
         found: dict[str, RecordedAnswer] = {}
         names = answers_named(said)
         while names:
             id = names.pop()
             if id not in found and (owner, id) not in self._said:
-                answer = await self._recorded(owner, id)
+                answer = await self._recorded(owner, id, elsewhere)
                 if answer is not None:
                     found[id] = answer
                     names += answers_named(answer.said)
@@ -169,14 +173,16 @@ class Continuations:
             if not previous_of(whole):
                 self.keep(owner, whole, answer.reply, answer.size)
 
-    async def _recorded(self, owner: str, id: str) -> RecordedAnswer | None:
+    async def _recorded(self, owner: str, id: str, elsewhere: bool) -> RecordedAnswer | None:
         """Return an answer from the store; None if its client is another, or it is not there.
 
-        Another gateway may be about to record it, so it is waited for.
+        It may be about to be recorded, also by another gateway, so it is waited for.
         """
         store, number = self._store, number_in(owner, id)
-        if store is None or not number:
+        if store is None:
             return None
+        if not number:
+            return await self._passed_on(store, owner, id, 0.0 if elsewhere else BRIEFLY)
         try:
             async with asyncio.timeout(PATIENCE):
                 while (await asyncio.to_thread(store.request, number)).state == "open":
@@ -189,6 +195,17 @@ class Continuations:
             log.warning("an earlier answer was not read: %s", error)
             return None
         return answer_in(bodies, id, number)
+
+    async def _passed_on(
+        self, store: Store, owner: str, id: str, patience: float
+    ) -> RecordedAnswer | None:
+        """Return an answer of OpenAI's that passed as it was; wait some seconds for its record."""
+        end = time.monotonic() + patience
+        while True:
+            found = await asyncio.to_thread(passed_on, store, digest_of(owner), id, LARGEST)
+            if found is not None or time.monotonic() > end:
+                return found
+            await asyncio.sleep(PAUSE)
 
     def whole(self, owner: str, said: Conversation, *, elsewhere: bool) -> Conversation:
         """Return what a client said with the history that it goes on from, and with items it names.
@@ -285,7 +302,10 @@ def id_of(reply: ModelReply) -> str:
 
 
 def passed_on(store: Store, owner: str, id: str, before: int) -> RecordedAnswer | None:
-    """Return an answer that passed as it was, from before a request; None if it is not there."""
+    """Return an answer that passed as it was, from before a request; None if it is not there.
+
+    The `owner` is a digest of the client's key.
+    """
 
     def find(connection: Connection) -> tuple[int | None, RequestBodies]:
         number = answered_with(connection, store.tenant, answer_digest(owner, id), before)
