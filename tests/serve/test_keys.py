@@ -1,6 +1,7 @@
 """Keys of clients: wherever they stand, they reach neither store, logs, records nor spans."""
 
 import json
+from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from pathlib import Path
@@ -17,7 +18,8 @@ import contextwright as cw
 from contextwright.formats.replies.events import ReplyError
 from contextwright.formats.replies.reply import ModelReply
 from contextwright.serve import GatewaySettings, create_app
-from contextwright.serve.calls import keys_in
+from contextwright.serve.calls import keys_in, secrets_in
+from contextwright.serve.recording.outcome import masked
 from providers.standin import KEY, Request, said, serving
 from serve.gateways import PATHS, TOKEN, listening
 from serve.upstreams import ENVIRONMENT, FORMATS, open_settings, settings_for
@@ -122,3 +124,41 @@ def test_no_key_is_stored_or_told(
     for secret in (first, SECOND, THIRD):
         assert secret.encode() not in kept
         assert secret not in told
+
+
+LOGIN = b64encode(f"user:{THIRD}".encode()).decode()
+
+
+@pytest.mark.parametrize(
+    ("headers", "query"),
+    [
+        ({"authorization": f"Basic {LOGIN}"}, ""),
+        ({"authorization": f'Token token="{THIRD}", nonce="0123456789abc"'}, ""),
+        ({"proxy-authorization": f"Bearer {THIRD}"}, ""),
+        ({"api-key": THIRD}, ""),
+        ({"x-auth-token": f"{SECOND},{THIRD}"}, ""),
+        ({"cookie": f"theme=dark; session={THIRD}; a=b"}, ""),
+        ({}, f"alt=sse&api_key={quote(THIRD, safe='')}"),
+        ({}, f"ACCESS_TOKEN={quote(THIRD)}"),
+    ],
+)
+def test_a_secret_is_hidden_wherever_it_stands_and_however_it_is_repeated(
+    headers: dict[str, str], query: str
+) -> None:
+    spelt = [THIRD, THIRD.replace("/", r"\/"), quote(THIRD), quote(THIRD, safe=""), query]
+    spelt += [quote(THIRD, safe="").lower(), b64encode(THIRD.encode()).decode(), *headers.values()]
+    hidden = masked("\n".join(spelt).encode(), frozenset(secrets_in(headers, query))).decode()
+    for secret in (*filter(None, spelt[:4]), *spelt[5:7], LOGIN):
+        assert secret not in hidden
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"authorization": "Signature dark", "cookie": "theme=dark-mode; a=b", "user-agent": THIRD},
+        {"idempotency-key": "", "x-api-key": "none", "max-tokens": "0123456789abcdef"},
+    ],
+)
+def test_plain_words_of_a_head_are_not_hidden(headers: dict[str, str]) -> None:
+    words = " ".join(headers.values()).encode()
+    assert masked(words, frozenset(secrets_in(headers, "alt=sse"))) == words

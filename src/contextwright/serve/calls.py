@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import binascii
+import re
+from base64 import b64decode
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 from urllib.parse import parse_qsl, quote
 
@@ -28,6 +32,7 @@ __all__ = [
     "other_call",
     "read_call",
     "require_turns",
+    "secrets_in",
     "value_of",
     "with_body",
 ]
@@ -49,6 +54,11 @@ TURNS = {
     "contents": "/v1beta/models/MODEL:generateContent takes",
 }
 """The paths that take each field of messages."""
+SECRET_NAME = re.compile(r"(key|token|secret|password|authorization|cookie)$")
+"""Finds the names of fields that hold secrets: `api-key`, `x-auth-token`, `proxy-authorization`."""
+SEPARATORS = re.compile(r'[\s,;="]+')
+MIN_CHARS = 12
+"""Shorter words in such fields are mostly names, such as `Signature`."""
 OTHER_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 UPLOADS = "/upload"
 """Stands before the version in Gemini's path for files."""
@@ -200,6 +210,30 @@ def keys_in(headers: Mapping[str, str], query: str) -> list[str]:
     values = [value for name in KEY_HEADERS for value in headers.get(name, "").split(",")]
     values += [value for name, value in parse_qsl(query) if name == "key"]
     return [key for value in values if (key := without_scheme(value.strip()))]
+
+
+def secrets_in(headers: Mapping[str, str], query: str) -> Iterator[str]:
+    """Yield whatever else may be a secret in the head of a request, by the names of its fields."""
+    shown = [*headers.items(), *(parse_qsl(query) if query else ())]
+    for value in [value for name, value in shown if is_secret(name)]:
+        for word in SEPARATORS.split(value):
+            yield password_in(word)
+            if len(word) >= MIN_CHARS:
+                yield word
+
+
+@lru_cache(256)
+def is_secret(name: str) -> bool:
+    """Whether the name of a header, or of a part of a query, is one of keys or passwords."""
+    return SECRET_NAME.search(name.lower()) is not None
+
+
+def password_in(word: str) -> str:
+    """Return the password in a word of `Basic`, a `user:password` in Base64; empty for others."""
+    try:
+        return b64decode(word + "==").decode().partition(":")[2]
+    except (binascii.Error, UnicodeError):
+        return ""
 
 
 def without_scheme(value: str) -> str:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from base64 import b64encode
 from collections.abc import Mapping
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, TypeVar
+from urllib.parse import quote
 
 import msgspec
 from msgspec import Struct
@@ -46,6 +50,7 @@ MIN_KEY_CHARS = 8
 """Shorter keys are not secrets, and would be found in any text."""
 
 
+ESCAPE = re.compile(r"%[0-9A-F]{2}")
 MAX_REPLY_BYTES = 64 << 20
 """The size of an answer that came compressed; a longer one is not kept."""
 EVENT_ENDS = (b"\n\n", b"\r\n\r\n", b"\r\r")
@@ -209,15 +214,26 @@ def without_content(ended: EndedRequest) -> EndedRequest:
 
 
 def masked(body: bytes, keys: frozenset[str]) -> bytes:
-    """Return a body with stars in the place of keys: a provider may repeat one in its error.
-
-    Some writers of JSON escape each slash.
-    """
+    """Return a body with stars in the place of keys: a provider may repeat one in its error."""
     for key in keys:
-        if len(key) >= MIN_KEY_CHARS:
-            for spelling in {key, key.replace("/", r"\/")}:
-                body = body.replace(spelling.encode(), b"*" * len(spelling.encode()))
+        for spelling in spellings(key):
+            body = body.replace(spelling, b"*" * len(spelling))
     return body
+
+
+@lru_cache(256)
+def spellings(key: str) -> tuple[bytes, ...]:
+    """Return how a key may be spelt; nothing for one that is too short to be a secret.
+
+    Some writers of JSON escape each slash, and an address has it percent-encoded.
+    """
+    if len(key) < MIN_KEY_CHARS:
+        return ()
+    quoted = {quote(key, safe=safe) for safe in ("", "/")}
+    lower = {ESCAPE.sub(lambda found: found[0].lower(), one) for one in quoted}
+    coded = b64encode(key.encode()).decode().rstrip("=")
+    texts = {key, key.replace("/", r"\/"), coded, *quoted, *lower}
+    return tuple(text.encode() for text in sorted(texts, key=len, reverse=True))
 
 
 def without_keys(value: Value, keys: frozenset[str]) -> Value:

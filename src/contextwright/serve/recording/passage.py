@@ -7,7 +7,6 @@ import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from functools import cached_property
-from hashlib import blake2b
 from typing import Protocol
 
 from msgspec.structs import replace
@@ -15,9 +14,10 @@ from starlette.responses import Response
 
 from contextwright.errors import ContextwrightError, ProviderError
 from contextwright.messages.changes import Change
-from contextwright.serve.calls import Call
+from contextwright.serve.calls import Call, secrets_in
 from contextwright.serve.http.stream import BrokenOff, StreamedAnswer
 from contextwright.serve.recording.outcome import Outcome, Transcript, masked, without_keys
+from contextwright.serve.sessions import digest_of
 from contextwright.serve.translate import Crossing
 from contextwright.store.recording import BegunRequest
 from contextwright.store.requests import RecordedRequest
@@ -61,8 +61,8 @@ class Passage:
     ) -> None:
         self.call, self.record, self.keeper = call, record, keeper
         self.held_bytes = len(call.body)
-        self.keys = frozenset(keys)
-        self.owner = blake2b("\n".join(keys[:1]).encode(), digest_size=16).hexdigest()
+        self.keys = frozenset((*keys, *secrets_in(call.headers, call.query)))
+        self.owner = digest_of(keys[0] if keys else "")
         self.begun = asyncio.get_running_loop().create_future()
         self.started, self.started_ns = time.monotonic(), time.time_ns()
         self.outcome = Outcome()
