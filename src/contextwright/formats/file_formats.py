@@ -162,6 +162,8 @@ class Times:
         spelling = message.sent_at
         time = iso_time(spelling) if spelling else None
         if time is None:
+            if spelling:
+                changes.append(Change("loss.timestamp", path, f"{shown(spelling)} is not a time"))
             self.invented.append(path)
             return EPOCH
         if time != spelling:
@@ -188,7 +190,7 @@ def iso_time(spelling: str) -> str | None:
     except ValueError:
         moment = read_time(spelling)
     else:
-        if moment.tzinfo and "T" in spelling.upper():
+        if moment.tzinfo and "T" in spelling.upper() and " " not in spelling:
             return spelling
         moment = read_time(spelling)
     return moment.isoformat().replace("+00:00", "Z") if moment else None

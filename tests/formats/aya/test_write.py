@@ -164,6 +164,13 @@ def test_times_are_carried_never_taken_from_a_clock_or_a_neighbour() -> None:
     assert codes(rendered.changes) == ["invent.timestamp"]
 
 
+def test_words_that_are_not_a_time_are_lost_and_named() -> None:
+    rendered = aya(cw.user("a", author="U1", sent_at="yesterday"))
+    assert [one["timestamp"] for one in rendered.payload] == [EPOCH]
+    assert codes(rendered.changes) == ["loss.timestamp", "invent.timestamp"]
+    assert "'yesterday'" in rendered.changes[0].reason
+
+
 def test_what_else_stays_behind_is_said() -> None:
     rendered = aya(
         cw.user(

@@ -265,6 +265,25 @@ def test_gry_8_roles() -> None:
     assert back == TOOLS
 
 
+@pytest.mark.parametrize(
+    ("entry", "code"),
+    [
+        ({**TOOLS[2], "role": "function"}, "repair.role"),
+        (
+            {"role": "tool", "parts": [{"function_response": {"name": "f", "response": {}}}]},
+            "repair.tool_name",
+        ),
+    ],
+)
+def test_an_answer_in_other_words_is_mended_and_said(entry: dict[str, Any], code: str) -> None:
+    data = [*TOOLS[:2], entry, *TOOLS[3:]]
+    conversation = cw.parse(data, "gryag")
+    assert [change.code for change in conversation.changes] == [code]
+    assert cw.render(conversation, "gryag").payload != data
+    with pytest.raises(ParseError, match=r"\[2\]"):
+        cw.parse(data, "gryag", strict=True)
+
+
 def test_other_spellings() -> None:
     expected = cw.parse({"system_instruction": "x", "history": TALK}, "gryag")
     camel = {"systemInstruction": {"parts": [{"text": "x"}]}, "contents": TALK}

@@ -173,6 +173,7 @@ CLEANED = {
     "GRY-53 all of them": ("[IMAGE_GENERATED]\n[attachment]\n[GENERATED]\n [image] \nok", "ok"),
     "GRY-53 placeholders in a sentence": ("see [IMAGE] here", "see [IMAGE] here"),
     "GRY-53 other brackets": ("[x + y] та [10, 20]", "[x + y] та [10, 20]"),
+    "lines as Windows ends them": (f"{META}\r\nhi\r\n", "hi"),
     "nothing to do": ("\n hi \n", "\n hi \n"),
 }
 

@@ -185,6 +185,8 @@ def author_of(userid: Any, path: str, reader: Reader) -> Author | None:
     id = userid[2:-1] if written else userid
     if not (written and id):
         reader.repair("repair.author", path, f"{shown(userid)} should be <@…>")
+    elif id.startswith("<@") and id.endswith(">"):
+        reader.repair("repair.author", path, f"{shown(userid)} has its brackets twice")
     return None if id in ("", UNKNOWN) else Author(id)
 
 

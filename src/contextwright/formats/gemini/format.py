@@ -46,7 +46,15 @@ from contextwright.wire.shapes import shape_problems
 from contextwright.wire.spelling import as_spelled, camel_case
 from contextwright.wire.values import Object, is_list, is_object
 
-__all__ = ["FORMAT", "TRAITS", "has_source", "read_spelling", "respell_paths", "system_of"]
+__all__ = [
+    "FORMAT",
+    "TRAITS",
+    "as_called",
+    "has_source",
+    "read_spelling",
+    "respell_paths",
+    "system_of",
+]
 
 
 def supports_media(media: Media, model: Model) -> bool:

@@ -16,6 +16,7 @@ from contextwright.formats.base import Format, Options, Rendered
 from contextwright.formats.file_formats import unsaid
 from contextwright.formats.gemini.format import (
     TRAITS,
+    as_called,
     has_source,
     parse_reply,
     parse_stream,
@@ -98,6 +99,7 @@ def parse(data: Any, strict: bool = False) -> Conversation:
     if body.get("userParts") is not None:
         current = {"role": "user", "parts": body["userParts"]}
         messages.extend(map(marked, entry_of(current, NOW, reader)))
+    messages = as_called(messages, reader)
     tools = tools_of(body, reader)
     for key in [key for key in body if key not in KNOWN]:
         reader.repair("loss.extra", key, f"a payload has only {', '.join(KNOWN)}")
@@ -162,6 +164,8 @@ def entry_of(entry: Object, path: str, reader: Reader) -> list[Message]:
         reader.repair("loss.extra", f"{path}.{key}", "an entry has only role and parts")
     said = {**entry, "role": "user"} if given in ("tool", "function") else entry
     said = {key: said[key] for key in ("role", "parts") if key in said}
+    if given == "function":
+        reader.repair("repair.role", f"{path}.role", "function is an older name of tool")
     if given is None:
         reader.repair("repair.role", f"{path}.role", "there is no role; read as user")
         said["role"] = "user"

@@ -216,7 +216,7 @@ def clean_reply(text: str) -> str:
             removed = True
             if kept and not kept[-1].strip():
                 kept.pop()  # avoid two blank lines in a row
-    return "\n".join(kept).strip("\n") if removed else text
+    return "\n".join(kept).strip("\r\n") if removed else text
 
 
 def fence_mark(line: str) -> str:
