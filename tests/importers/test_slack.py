@@ -135,7 +135,7 @@ def test_slack_threads_bots_files_edits_and_reactions(tmp_path: Path) -> None:
 
 
 def test_a_later_slack_export_brings_edits_and_deletions(tmp_path: Path) -> None:
-    """In channels as in threads that are kept apart, each message has an id of its own."""
+    """In channels as in threads that are kept apart, and an older export changes nothing."""
     asked = said("1.1", user="U1", text="Soup?", thread_ts="1.1")
     answer = said("1.2", user="U2", text="Yes", thread_ts="1.1")
     gone = said("1.3", user="U2", text="No", thread_ts="1.1")
@@ -150,7 +150,7 @@ def test_a_later_slack_export_brings_edits_and_deletions(tmp_path: Path) -> None
         alone[2],
     )
     with cw.Store(tmp_path / "chat.db", embedder=None) as store:
-        for number, members in enumerate((first, later)):
+        for number, members in enumerate((first, later, first)):
             with importers.open_files(write_zip(tmp_path / f"{number}.zip", members)) as files:
                 Intake(format="slack", threads=True).into(store, files)
         found = {
