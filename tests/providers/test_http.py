@@ -1,8 +1,10 @@
 """The bytes of an answer, passed on as they come."""
 
 import asyncio
+import gc
 import json
 import socket
+import struct
 import threading
 import time
 from collections.abc import Callable
@@ -112,6 +114,38 @@ def test_a_malformed_chunk_breaks_the_answer_off() -> None:
         _, _, pieces, error = fetch(address, opened=opened.set)
         thread.join()
     assert (pieces, error.kind) == ([b"hello"], "connection")
+
+
+def test_a_reset_connection_leaves_nothing_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    """One is reset in the middle of an answer, the other when it is idle."""
+    reset = struct.pack("ii", 1, 0)  # to close is to reset
+
+    def answer(listener: socket.socket) -> None:
+        for answer in (b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nx", ANSWER):
+            connection, _ = listener.accept()
+            with connection:
+                connection.recv(100_000)
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, reset)
+                connection.sendall(answer)
+                time.sleep(0.1)
+
+    async def run(address: str) -> None:
+        async with HttpClient() as client:
+            for _ in range(2):
+                response = await client.open(address, {}, b"")
+                with suppress(ProviderError):
+                    async for _ in response.chunks():
+                        pass
+                response.close()
+            await asyncio.sleep(0.3)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=answer, args=(listener,))
+        thread.start()
+        asyncio.run(run(f"http://127.0.0.1:{listener.getsockname()[1]}"))
+        thread.join()
+    gc.collect()
+    assert caplog.text == ""
 
 
 def test_a_header_may_be_long() -> None:

@@ -215,8 +215,16 @@ def end_with_connection(response: aiohttp.ClientResponse) -> None:
     def forget() -> None:
         closed.remove_done_callback(end)
 
+    closed.remove_done_callback(note_end)  # of an answer before this one
+    closed.add_done_callback(note_end)
     closed.add_done_callback(end)
     content.on_eof(forget)
+
+
+def note_end(closed: asyncio.Future[None]) -> None:
+    """Take note of why a connection ended; asyncio would log an error that nobody asks for."""
+    if not closed.cancelled():
+        closed.exception()
 
 
 def broken(error: Exception) -> ProviderError:
