@@ -6,10 +6,10 @@ FOLDER has the sets (`*.jsonl`, as for `recall.py`). The confidence is fitted on
 an answer and on two kinds that have none: those of another conversation of the set (`foreign`), and
 those that name the wrong one of two speakers (`swapped`). Each set is then judged by what others
 say, with the unanswerable questions that it has itself (`asked`), which are never fitted to. A
-remark that asks nothing has the confidence that recall gives it. Prints the area under the curve
-for each kind, the calibration error in ten bins beside the one that a perfect confidence would have
-by chance, and the share of questions below the threshold, the same for the weights in use, and the
-weights to put into `confidence.py`.
+remark that asks nothing has the confidence that recall gives it, and is not fitted to. Prints the
+area under the curve for each kind, the calibration error in ten bins beside the one that a perfect
+confidence would have by chance, and the share of questions below the threshold, the same for the
+weights in use, and the weights to put into `confidence.py`.
 """
 
 from __future__ import annotations
@@ -137,10 +137,14 @@ def renamed(text: str, names: list[str], others: list[str]) -> str:
 
 
 def fitted(cases: list[Case]) -> np.ndarray:
-    """A bias and weights; questions with and without an answer count the same in every set."""
+    """A bias and weights; questions with and without an answer count the same in every set.
+
+    A set counts by its questions, so that a small one does not outweigh the others.
+    """
+    cases = [case for case in cases if not case.is_remark]
+    sets = Counter(case.set for case in cases)
     groups = Counter((case.set, case.kind == "own") for case in cases)
-    share = np.array([len(cases) / groups[case.set, case.kind == "own"] for case in cases])
-    share /= len(groups)
+    share = np.array([sets[one.set] / groups[one.set, one.kind == "own"] / 2 for one in cases])
     rows = np.array([[1, *case.evidence] for case in cases])
     own = np.array([case.kind == "own" for case in cases], float)
     weights = np.zeros(rows.shape[1])

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import contextwright as cw
 from contextwright.recall.confidence import (
     ENOUGH,
+    MOST_MISSING,
     UNKNOWN,
     confidence_of,
     without_filler,
@@ -122,6 +123,21 @@ def test_confidence_is_a_probability_and_grows_with_what_is_found(
     more = ranked([one + 1 for one in found], named)
     assert confidence_of(more, terms, ASKED) > before
     assert confidence_of([], terms, ASKED) == 0
+
+
+@given(odds, st.lists(st.integers(0, 10), min_size=2, max_size=2, unique=True).map(sorted))
+def test_words_that_nobody_said_speak_against_an_answer_up_to_a_share(
+    found: list[float], unsaid: list[int]
+) -> None:
+    fewer, more = (
+        confidence_of(
+            ranked(found),
+            [TermMatches(str(n), 1.0, frozenset((1,) if n >= count else ())) for n in range(10)],
+            ASKED,
+        )
+        for count in unsaid
+    )
+    assert fewer == more if unsaid[0] >= 10 * MOST_MISSING else fewer > more
 
 
 @given(odds)

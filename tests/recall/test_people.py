@@ -9,6 +9,7 @@ import pytest
 import contextwright as cw
 from contextwright import sections
 from contextwright.recall.episodes.episode import find_episodes
+from contextwright.recall.memories import MIN_CONFIDENCE
 from contextwright.recall.questions import asked_by, question_of
 from contextwright.systems import aya
 
@@ -321,7 +322,7 @@ def test_times_are_found_that_share_no_word_with_the_question(
 ) -> None:
     found = crowd.recall(question, budget=400, now=datetime(2026, 1, 30, tzinfo=UTC))
     assert sum(hit.day == "2026-01-05" for hit in found) > 15
-    assert found.confidence >= 0.2
+    assert found.confidence >= MIN_CONFIDENCE
     yearly = crowd.recall(question, budget=400)
     assert sum(hit.day == "2026-01-05" for hit in yearly) > 15
 

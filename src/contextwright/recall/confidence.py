@@ -29,15 +29,17 @@ class Evidence(NamedTuple):
     """By how much those whom the question names fit better than other people, without their names;
     0 if it names nobody, or everybody."""
     missing: float
-    """The share of the question's words that no message has, where rare ones count for more; names
-    of those who talk and times with messages are there."""
+    """The share of the question's words that no message has, where rare ones count for more, up to
+    three tenths; names of those who talk and times with messages are there."""
 
 
-WEIGHTS, BIAS = Evidence(expected=0.45, speaker=1.00, missing=-1.10), 0.14
+WEIGHTS, BIAS = Evidence(expected=0.44, speaker=1.14, missing=-4.05), 0.01
 """Weights of the log-odds that there is an answer: about the mean of those that
 `benchmarks/confidence.py` prints with vectors and without."""
 FURTHEST = 3.0
 """The largest difference between speakers that counts."""
+MOST_MISSING = 0.3
+"""The largest share of missing words that counts: further ones say no more."""
 
 
 def evidence_of(
@@ -64,7 +66,7 @@ def evidence_of(
     return Evidence(
         log(max(expected, FEWEST)),
         max(-FURTHEST, min(named - others, FURTHEST)),
-        missing / whole if whole else 0.0,
+        min(missing / whole, MOST_MISSING) if whole else 0.0,
     )
 
 

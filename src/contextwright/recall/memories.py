@@ -30,7 +30,7 @@ __all__ = [
 
 MemoryKind: TypeAlias = Literal["memory", "profile", "fact", "episode", "passage"]
 """A note about a person, a profile, a labelled fact, an event, a past passage."""
-MIN_CONFIDENCE = 0.2
+MIN_CONFIDENCE = 0.1
 """The confidence below which nothing was found. Of the questions that have an answer, one in a
 hundred is below it (`benchmarks/confidence.py`)."""
 
