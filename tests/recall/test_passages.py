@@ -48,6 +48,32 @@ def test_passages_are_all_of_the_text(text: str) -> None:
     assert not text[passages[-1][1] if passages else 0 : LONGEST].strip()
 
 
+FENCES = st.sampled_from(("```", "````", "~~~", "~~~~~"))
+WRITTEN = st.sampled_from(("", "- one", "# A", "word " * 30, "```word``` and ~~~", "  1. x"))
+
+
+@st.composite
+def blocks_of_code(draw: st.DrawFn) -> str:
+    """A block of code, short enough for a passage, that has the fences of others."""
+    fence = draw(FENCES)
+    others = FENCES.filter(lambda other: not other.startswith(fence))
+    inside = (
+        others | st.just(f"{fence} python") | st.sampled_from(("", "- x = 1", "# y", "z()" * 40))
+    )
+    lines = draw(st.lists(inside, max_size=5))
+    return "\n".join((f"{fence}{draw(st.sampled_from(('', 'python', ' c++')))}", *lines, fence))
+
+
+@given(st.lists(st.tuples(st.lists(WRITTEN, max_size=8).map("\n".join), blocks_of_code())))
+def test_no_passage_begins_inside_a_block_of_code(parts: list[tuple[str, str]]) -> None:
+    inside, text = set[int](), ""
+    for words, code in parts:
+        text += f"{words}\n"
+        inside |= set(range(len(text) + 1, len(text) + len(code)))
+        text += f"{code}\n"
+    assert inside.isdisjoint(start for start, _ in passages_of(text))
+
+
 @given(TEXTS, st.data())
 def test_an_excerpt_has_its_passages_and_marks_what_it_lacks(
     text: str, data: st.DataObject

@@ -35,8 +35,9 @@ SUREST = 1 - 1e-9
 GAP = "[…]"
 """The mark of what is left out."""
 
-# A fence opens or closes a block of code; a list item or a heading begins a passage.
-FENCE = re.compile(r"[ \t]*+(?:```|~~~)")
+# A fence opens a block of code, and one of the same kind closes it; a list item or a heading begins
+# a passage.
+FENCE = re.compile(r"[ \t]*+(`{3,}+(?!.*`)|~{3,}+)")
 BEGINNING = re.compile(r"[ \t]*+(?:[-*+•]|\d{1,3}[.)]|#{1,6})\s")
 
 
@@ -128,17 +129,22 @@ def pieces_of(text: str, block: Span) -> Iterator[Span]:
 def blocks_of(text: str) -> Iterator[Span]:
     """Yield the paragraphs, list items and code blocks of a text."""
     start = position = 0
-    is_code = is_over = has_words = False
+    is_over = has_words = False
+    fence = ""
     for line in text.splitlines(keepends=True):
-        is_blank, is_fence = not line.strip(), FENCE.match(line) is not None
-        begins = is_over or is_fence or BEGINNING.match(line) is not None
-        if begins and has_words and not is_code:
+        words, opening = line.strip(), FENCE.match(line)
+        begins = is_over or opening is not None or BEGINNING.match(line) is not None
+        if begins and has_words and not fence:
             yield start, position
             start, has_words = position, False
         position += len(line)
-        has_words = has_words or not is_blank
-        is_over = is_blank or (is_fence and is_code)
-        is_code ^= is_fence
+        has_words = has_words or bool(words)
+        closes = bool(fence) and words.startswith(fence) and not words.strip(fence[0])
+        is_over = closes or not words
+        if closes:
+            fence = ""
+        elif opening is not None:
+            fence = fence or opening[1]
     if has_words:
         yield start, len(text)
 
