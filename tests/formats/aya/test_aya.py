@@ -160,9 +160,7 @@ def test_nobody_stays_unknown() -> None:
             id="AYA-7 unknown",
         ),
         pytest.param(
-            [entry(0, "user", "hi")],
-            [said(userid="<@unknown>")],
-            "repair.content",
+            *([entry(0, "user", "hi")], [said(userid="<@unknown>")], "repair.content"),
             id="AYA-7 words",
         ),
         pytest.param(
@@ -212,12 +210,6 @@ def test_nobody_stays_unknown() -> None:
             [{**said(), "timestamp": "2023-04-04T12:33:00Z"}],
             "repair.timestamp",
             id="AYA-13 no zone",
-        ),
-        pytest.param(
-            [{**said(), "timestamp": "2023-04-04T12:33:00 Z"}],
-            [{**said(), "timestamp": "2023-04-04T12:33:00Z"}],
-            "repair.timestamp",
-            id="AYA-13 a space",
         ),
         pytest.param(
             [entry(0, "system", {"any": 1})],
@@ -284,7 +276,6 @@ def test_what_cannot_be_read_is_an_error(data: Any, place: str) -> None:
         pytest.param([{**said(), "turn": -1}], "[0].turn", id="AYA-12 negative"),
         pytest.param([said(0), said(2)], "[1].index", id="AYA-3 gap"),
         pytest.param([said(userid="U1")], "[0].content.userid", id="AYA-7 bare id"),
-        pytest.param([said(userid="<@<@U1>>")], "[0].content.userid", id="AYA-7 wrapped twice"),
         pytest.param([entry(0, "user", "hi")], "[0].content", id="AYA-7 words"),
         pytest.param([entry(0, "assistant", "hi")], "[0].content", id="AYA-15 words"),
     ],
