@@ -22,6 +22,7 @@ from contextwright.serve.reading import decode_turns
 from contextwright.serve.translate import CHANGES_HEADER, named
 from contextwright.text.json import encode_json
 from contextwright.wire.anthropic.types import UNSIGNED
+from contextwright.wire.shapes import objects_in
 from contextwright.wire.values import is_list, is_object
 
 __all__ = ["relay", "without_stand_ins"]
@@ -37,6 +38,9 @@ FINAL = range(200, 600)
 ANTHROPIC = "anthropic"
 OF_THINKING = ("thinking", "context_management")
 """The fields of a request to Claude that say whether it thinks, and which thinking it forgets."""
+CALL_OF_CLAUDE = "toolu_"
+"""The beginning of its calls' ids, on every platform."""
+OTHER_RESULT = re.compile(rb'"tool_use_id"\s*:\s*"(?!toolu_)')
 CONTROLS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
@@ -115,22 +119,34 @@ def of_connection(headers: Mapping[str, str]) -> set[str]:
 
 
 def without_stand_ins(call: Call) -> Call:
-    """Return a request without thinking that a translated answer brought its client.
+    """Return a request that the client's own provider takes, also after answers of other models.
 
-    The client sends it on when it changes in mid-conversation to a model of its own API, whose
-    provider would refuse this request and every later one: such thinking bears the gateway's
-    stand-in for a signature (Claude), or an id of the gateway's (Responses). All other turns and
-    fields keep their bytes.
+    The client sends those on when it changes in mid-conversation to a model of its own API, whose
+    provider would refuse this request and every later one. Their thinking bears the gateway's
+    stand-in for a signature (Claude), or an id of the gateway's (Responses), and is left out. All
+    other turns and fields keep their bytes.
     """
     own = OWN_THINKING.get(call.format)
-    if own is None or own.mark.search(call.body) is None:
+    if own is None:
         return call
-    turns = value_of(call.fields, own.field)
-    if not is_list(turns):
-        return call
-    kept: list[bytes] = []
     changes: list[Change] = []
-    for index, raw in enumerate(decode_turns(call.fields[own.field])):
+    fields = call.fields
+    if own.mark.search(call.body) is not None:
+        fields = without_own_thinking(fields, own, changes)
+    if call.format == ANTHROPIC and (changes or is_after_calls_of_others(call)):
+        fields = with_open_loop(fields, as_model(call.model), changes)
+    return with_body(call, encode_json(fields), changes) if changes else call
+
+
+def without_own_thinking(
+    fields: Mapping[str, Raw], own: OwnThinking, changes: list[Change]
+) -> Mapping[str, Raw]:
+    """Return the fields of a request without thinking that a translated answer brought."""
+    turns = value_of(fields, own.field)
+    if not is_list(turns):
+        return fields
+    kept: list[bytes] = []
+    for index, raw in enumerate(decode_turns(fields[own.field])):
         turn, places = own.rest(turns[index])
         path = f"{own.field}[{index}]"
         changes += [Change("loss.thinking", f"{path}{place}", own.reason) for place in places]
@@ -138,16 +154,26 @@ def without_stand_ins(call: Call) -> Call:
             kept.append(bytes(raw))
         elif turn is not None:
             kept.append(encode_json(turn))
-    if not changes:
-        return call
-    fields = {**call.fields, own.field: Raw(b"[%b]" % b",".join(kept))}
-    if call.format == ANTHROPIC:
-        fields = with_open_loop(fields, as_model(call.model), changes)
-    return with_body(call, encode_json(fields), changes)
+    return {**fields, own.field: Raw(b"[%b]" % b",".join(kept))}
 
 
-def with_open_loop(fields: dict[str, Raw], model: Model, changes: list[Change]) -> dict[str, Any]:
-    """Return the fields of a request to Claude without thinking in a tool loop that lost its own.
+def is_after_calls_of_others(call: Call) -> bool:
+    """Whether a request to Claude, which is to think, ends in results of another model's calls."""
+    if b"enabled" not in bytes(call.fields.get("thinking", b"")):
+        return False
+    if OTHER_RESULT.search(call.body) is None:
+        return False
+    turns = value_of(call.fields, "messages")
+    last = turns[-1] if is_list(turns) and turns else None
+    blocks = objects_in(last.get("content") if is_object(last) else None)
+    named = [block.get("tool_use_id") for _, block in blocks if block.get("type") == "tool_result"]
+    return any(isinstance(id, str) and not id.startswith(CALL_OF_CLAUDE) for id in named)
+
+
+def with_open_loop(
+    fields: Mapping[str, Raw], model: Model, changes: list[Change]
+) -> Mapping[str, Any]:
+    """Return the fields of a request to Claude without thinking in a tool loop that has none.
 
     Claude goes on with a loop that another model began only if it does not think in it.
     """

@@ -37,6 +37,11 @@ def thinking_and_calling(request: Request) -> ModelReply:
     return said(cw.Thinking("Hm.", origin=request.format), "Wait.", *calls)
 
 
+def calling(request: Request) -> ModelReply:
+    """Calls without a word, then answers."""
+    return said("Done." if request.number else cw.ToolCall("add", {"a": 1}, "call_1"))
+
+
 def history_after(client: str, payload: dict[str, Any], answer: Any) -> dict[str, Any]:
     """The request of a client that keeps each answer as it came, with the results of its calls."""
     match client:
@@ -116,13 +121,14 @@ OTHER_EDIT = {"type": "clear_tool_uses_20250919"}
 
 
 @pytest.mark.parametrize("edits", [None, [CLEARING], [CLEARING, OTHER_EDIT], [OTHER_EDIT]])
+@pytest.mark.parametrize("thinks", [True, False], ids=["thinks", "calls at once"])
 def test_claude_goes_on_without_thinking_in_a_loop_that_another_model_began(
-    edits: list[dict[str, Any]] | None, tmp_path: Path
+    thinks: bool, edits: list[dict[str, Any]] | None, tmp_path: Path
 ) -> None:
     """It refuses an open tool loop without its own thinking, unless it does not think in it."""
     with (
         cw.Store(tmp_path / "store.db", sync="fast") as records,
-        serving(thinking_and_calling) as server,
+        serving(thinking_and_calling if thinks else calling) as server,
     ):
         own, other = routes_for("anthropic", "gemini", server).routes
         settings = GatewaySettings((replace(own, model="claude-*"), other))
@@ -151,14 +157,41 @@ def test_claude_goes_on_without_thinking_in_a_loop_that_another_model_began(
     assert (loop.status, closed.status, server.refused) == (200, 200, [])
     kept = [edit for edit in edits or () if edit is not CLEARING]
     lost = ["thinking", *(["context_management.edits"] if CLEARING in (edits or ()) else [])]
-    assert [one.path for one in within.changes] == ["messages[1].content[0]", *lost]
-    assert [one.path for one in after.changes] == ["messages[1].content[0]"]
+    left_out = LEFT_OUT["anthropic"] if thinks else []
+    assert [one.path for one in within.changes] == [*left_out, *lost]
+    assert [one.path for one in after.changes] == left_out
     in_loop, behind = server.bodies[-2:]
     assert "thinking" not in in_loop
     assert in_loop.get("context_management", {"edits": []}) == {"edits": kept}
     assert [behind.get(name) for name in ("thinking", "context_management")] == [
         payload.get(name) for name in ("thinking", "context_management")
     ]
+
+
+@pytest.mark.parametrize(
+    ("ids", "mode", "stays"),
+    [
+        (["call_1"], "enabled", False),
+        (["toolu_1", "call_1"], "enabled", False),
+        (["toolu_01"], "enabled", True),  # its own client left the thinking out
+        (["call_1", "toolu_01"], "enabled", True),
+        (["call_1"], "adaptive", True),
+        (["call_1"], "disabled", True),
+    ],
+)
+def test_only_for_calls_of_others_claude_does_not_think(
+    ids: list[str], mode: str, stays: bool
+) -> None:
+    turns: list[dict[str, Any]] = [{"role": "user", "content": "Go"}]
+    for id in ids:
+        call = {"type": "tool_use", "id": id, "name": "add", "input": {}}
+        result = {"type": "tool_result", "tool_use_id": id, "content": "3"}
+        turns += [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
+    fields = {"model": "claude-sonnet-4-5", "thinking": {"type": mode}, "messages": turns}
+    sent = without_stand_ins(read_call("anthropic", "generate", encode_json(fields), {}))
+    assert (sent.body == encode_json(fields)) is stays
+    assert [one.path for one in sent.changes] == ([] if stays else ["thinking"])
+    assert ("thinking" in sent.fields) is stays
 
 
 @pytest.mark.parametrize("restarts", [False, True])
