@@ -24,6 +24,7 @@ CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("explain", {"conversation": "lunch", "model": "gpt-5.6-sol", "budget": 1}),
     ("recall", {"question": "What is Alice allergic to?", "conversation": "dinner"}),
     ("search", {"words": "peanuts", "conversation": "dinner"}),
+    ("remember", {"about": "alice", "text": "Lost", "conversation": "dinner"}),
     ("search", {"words": "peanuts", "limit": 0}),
 )
 
@@ -59,8 +60,8 @@ def verify(answers: list[tuple[bool, str]], store: cw.Store) -> None:
     assert "dinner" in missing[1]
     assert small[0]
     assert "the smallest that works" in small[1]
-    assert [failed for failed, _ in wrong] == [True, True, True]
-    assert ["dinner" in text for _, text in wrong] == [True, True, False]
+    assert [failed for failed, _ in wrong] == [True] * 4
+    assert ["dinner" in text for _, text in wrong] == [True, True, True, False]
     (memory,) = store.memories(about="alice")
     assert (remembered, memory.memory.text) == ((False, memory.id), "Eats no peanuts")
 

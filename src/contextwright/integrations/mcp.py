@@ -72,6 +72,8 @@ def create_server(store: Store) -> MCPServer:
     def remember(about: str, text: str, conversation: str | None = None) -> str:
         """Store a memory about a person, for one conversation or for all, and return its id."""
         with naming_errors():
+            if conversation is not None:
+                existing(store, conversation)
             return store.remember(text, about=about, scope=conversation or "")
 
     @server.tool()
