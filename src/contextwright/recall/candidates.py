@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import zip_longest
 from typing import TypeAlias, TypeVar
 
-from contextwright.recall.outline import Entry
+from contextwright.recall.outline import SAID, Entry
 
 __all__ = ["Allows", "first_of", "in_turn", "is_said", "with_neighbours"]
 
@@ -24,7 +24,7 @@ Allows: TypeAlias = Callable[[int, Entry], bool]
 
 def is_said(number: int, entry: Entry) -> bool:
     """Whether a message is part of the conversation."""
-    return entry.is_said
+    return bool(entry.flags & SAID)
 
 
 def first_of(

@@ -7,7 +7,7 @@ from math import fsum, log
 from typing import NamedTuple
 
 from contextwright.recall.questions import Question
-from contextwright.recall.ranking import RankedMessage, probability
+from contextwright.recall.ranking import BEST_FIRST, RankedMessage, probability
 from contextwright.recall.signals import TermMatches
 
 __all__ = ["Evidence", "confidence_of", "evidence_of", "without_filler"]
@@ -59,8 +59,10 @@ def evidence_of(
     expected = fsum(one.chance for one in ranked)
     whole = fsum(one.weight for one in found)
     # Somebody who talks here, and a time with messages, are there, even if nobody says the words.
-    met = question.called if any(one.signals.speaker for one in ranked) else frozenset[str]()
-    if any(one.signals.date for one in ranked):
+    met = frozenset[str]()
+    if question.called and any(one.signals.speaker for one in ranked):
+        met |= question.called
+    if question.dated and any(one.signals.date for one in ranked):
         met |= question.dated
     missing = fsum(one.weight for one in found if not one.numbers and one.term not in met)
     return Evidence(
@@ -88,11 +90,11 @@ def confidence_of(
 
 def without_filler(ranked: Sequence[RankedMessage]) -> list[RankedMessage]:
     """Return the likeliest messages, as many as hold nearly all that is expected to be needed."""
-    left = ENOUGH * fsum(one.chance for one in ranked)
-    kept: list[RankedMessage] = []
-    for one in sorted(ranked, key=lambda one: (-one.odds, -one.number)):
+    best = sorted(ranked, key=BEST_FIRST, reverse=True)
+    chances = [one.chance for one in best]
+    left = ENOUGH * fsum(chances)
+    for count, chance in enumerate(chances):
         if left <= 0:
-            break
-        left -= one.chance
-        kept.append(one)
-    return kept
+            return best[:count]
+        left -= chance
+    return best

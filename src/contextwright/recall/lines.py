@@ -31,9 +31,10 @@ def line_of(
 
     The day is the sender's own; the place is that of an excerpt in its message.
     """
-    day = day_of(sent_at)
     # Commas and the first colon are ours; everything after it is quoted.
-    head = ", ".join(one_line(part).translate(OURS) for part in (day, chat, name, place) if part)
+    names = [one_line(part).translate(OURS) for part in (chat, name, place) if part]
+    day = day_of(sent_at)
+    head = ", ".join([day, *names] if day else names)
     words = one_line(text, longest)
     return labelled(head, words) if head else quoted(words)
 

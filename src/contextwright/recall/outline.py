@@ -223,8 +223,9 @@ class Outline:
         """Return the entry of a message; None if there is no such message."""
         for first, last, page in self.pages:
             if first <= number <= last:
-                place, lines = number - page.first, page.lines
-                session = page.sessions[place]
+                place, lines, sessions = number - page.first, page.lines, page.sessions
+                session = sessions[place]
+                is_far = number + AROUND <= last and sessions[place + AROUND] == session
                 return Entry(
                     lines.times[place],
                     lines.sizes[place],
@@ -232,15 +233,13 @@ class Outline:
                     lines.ids[place],
                     lines.flags[place],
                     session,
-                    self._ahead(number, session, last, page),
+                    AROUND if is_far else self._ahead(number, session, last, page),
                 )
         return None
 
     def _ahead(self, number: int, session: int, last: int, page: Page) -> int:
         """Return how many messages right after one are in its session, on the next page too."""
         stop = min(number + AROUND, last)
-        if stop == number + AROUND and page.sessions[stop - page.first] == session:
-            return AROUND
         ahead = page.sessions[number + 1 - page.first : stop + 1 - page.first].count(session)
         for other in range(stop + 1, number + AROUND + 1):
             ahead += self.session(other) == session

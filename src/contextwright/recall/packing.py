@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from math import log
 from typing import TypeAlias
 
@@ -277,7 +278,8 @@ class Packing:
         self._wordings.add(words)
         self._misses = 0
         self.left -= adds + day
-        self._days.add((item.conversation, item.day))
+        if self.price.day is not None:
+            self._days.add((item.conversation, item.day))
         if joins:
             self._estimated.add(order)
             adds += self.items[place].tokens
@@ -331,7 +333,13 @@ def with_passage(hit: RecallHit, other: RecallHit) -> RecallHit:
 
 def worth(odds: float, size: int) -> float:
     """Return the log-odds of a text of that many characters for its price."""
-    return odds - PRICE * log(max(size / ESTIMATE + FRAME, CHEAPEST))
+    return odds - price_of_size(size)
+
+
+@lru_cache(4_096)
+def price_of_size(size: int) -> float:
+    """Return how much less a text of that many characters is worth, as log-odds."""
+    return PRICE * log(max(size / ESTIMATE + FRAME, CHEAPEST))
 
 
 def order_of(item: RecallHit) -> Order:

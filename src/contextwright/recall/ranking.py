@@ -8,10 +8,10 @@ were fitted on conversations with known answers (`benchmarks/weights.py`), and a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from math import exp, fsum, log
-from operator import mul
+from operator import attrgetter, mul
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -25,6 +25,7 @@ from contextwright.recall.questions import Question
 from contextwright.recall.signals import Signals, TermMatches, signals_of
 
 __all__ = [
+    "BEST_FIRST",
     "PLAIN",
     "WITH_MEANING",
     "WORDS_ALONE",
@@ -36,6 +37,7 @@ __all__ = [
     "parts_of",
     "probability",
     "rank",
+    "rivals_of",
 ]
 
 USUAL, FEWEST = 600, 30
@@ -77,6 +79,10 @@ conversation is not needed for that alone.
 
 PLAIN = Ranking()
 """Only the question counts."""
+
+
+BEST_FIRST = attrgetter("odds", "number")
+"""Sort key, reversed: the likeliest first, of equal ones the newer."""
 
 
 class Part(Struct, frozen=True):
@@ -143,28 +149,33 @@ def rank(
     """
     question, found = with_aliases(question, found, outline)
     weights = WORDS_ALONE if meanings is None else WITH_MEANING
-    base = Part("base", bias_of(weights, total))
+    signal_weights, base = weights.signals, Part("base", bias_of(weights, total))
     others_of = None if ranking == PLAIN else counting(ranking, outline, now)
     ranked: list[RankedMessage] = []
+    others = (base,)
     for number, entry, signals in signals_of(
         question, found, meanings or {}, outline, most, allows
     ):
-        odds = base.adds + sum(map(mul, signals, weights.signals))
-        others: tuple[Part, ...] = ()
+        odds = base.adds + sum(map(mul, signals, signal_weights))
         if others_of is not None:
-            others = tuple(others_of(number, entry))
-            odds += sum(part.adds for part in others)
-        ranked.append(RankedMessage(number, odds, entry, signals, weights.signals, (base, *others)))
-    ranked.sort(key=lambda one: (-one.odds, -one.number))
+            others = (base, *others_of(number, entry))
+            odds += sum(part.adds for part in others[1:])
+        ranked.append(RankedMessage(number, odds, entry, signals, signal_weights, others))
+    ranked.sort(key=BEST_FIRST, reverse=True)
     return ranked
 
 
 def compared(found: Sequence[Sequence[RankedMessage]]) -> list[list[RankedMessage]]:
     """Return ranked messages, of one conversation or several, with all of them as rivals."""
+    rivals = rivals_of(found)
+    return [[replace(one, rivals=rivals) for one in some] for some in found]
+
+
+def rivals_of(found: Iterable[Sequence[RankedMessage]]) -> float:
+    """Return the part in the log-odds of a score that all ranked messages have as its rivals."""
     # The order in which messages are found must not change a bit.
     fit = fsum(exp(min(SHARPER * one.odds, 50.0)) for some in found for one in some)
-    rivals = NEEDED - log(fit + UNSAID)
-    return [[replace(one, rivals=rivals) for one in some] for some in found]
+    return NEEDED - log(fit + UNSAID)
 
 
 def counting(
@@ -203,4 +214,6 @@ def parts_of(signals: Signals, weights: Signals) -> list[Part]:
 
 def probability(odds: float) -> float:
     """Return log-odds as a probability."""
-    return 1 / (1 + exp(-max(min(odds, 50.0), -50.0)))
+    if not -50.0 < odds < 50.0:
+        odds = 50.0 if odds > 0 else -50.0
+    return 1 / (1 + exp(-odds))

@@ -97,7 +97,8 @@ def signals_of(
     entries = {number: entry_of(number) for number in sorted(looked_at)}
     said = {number: entry for number, entry in entries.items() if entry and entry.flags & SAID}
     sessions = best_of_sessions(said, words.share)
-    nearest_sessions = best_of_sessions(said, lambda number: meanings.get(number, 0.0))
+    meaning_of = meanings.get
+    near_sessions = best_of_sessions(said, lambda one: meaning_of(one, 0.0)) if meanings else {}
     result: list[tuple[int, Entry, Signals]] = []
     for number, entry in said.items():
         if not allows(number, entry):
@@ -108,12 +109,12 @@ def signals_of(
             words.beside(number),
             words.around(number, entry),
             sessions.get(entry.session, 0.0),
-            meanings.get(number, 0.0),
+            meaning_of(number, 0.0),
             meaning_beside(meanings, number, entry) if meanings else 0.0,
-            nearest_sessions.get(entry.session, 0.0),
+            near_sessions.get(entry.session, 0.0),
             1.0 if entry.speaker in question.speakers else 0.0,
             1.0 if is_own(question, entry) else 0.0,
-            times.fit(entry.time) if question.periods and entry.time is not None else 0.0,
+            times.fit(entry.time) if times.are_known and entry.time is not None else 0.0,
             1.0 if entry.flags & ASKS else 0.0,
         )
         result.append((number, entry, signals))

@@ -46,17 +46,19 @@ PLACE = re.compile(r"\{(\w+)\}")
 
 def one_line(text: str, longest: int = LONGEST_LINE) -> str:
     """Return people's text on one line, without a fence, tag, bold field or mark."""
-    require(text, str, "text")
-    require(longest, int, "longest")
+    if type(text) is not str or type(longest) is not int:
+        require(text, str, "text")
+        require(longest, int, "longest")
     # Truncate first, because the text may be a megabyte.
     clean = text[: longest * 8 + 64]
     line = " ".join(clean.split())
     if not line.isprintable():
         line = " ".join("".join(map(visible, line)).split())
     line = line.replace("```", "'''").replace("**", r"\*\*")
-    if TAG.search(BARE.sub("", line)):
+    if "<" in line and TAG.search(BARE.sub("", line)):
         line = TAG.sub("‹", line)
-    line = MARK.sub("(", line)
+    if "[" in line or "]" in line:  # most lines have neither, and the pattern looks at every letter
+        line = MARK.sub("(", line)
     if len(line) > longest or len(text) > len(clean):
         line = cut(line, max(longest - 3, 0)) + "..."
     return line if line.strip(JOINERS) else NOTHING

@@ -183,9 +183,9 @@ def read_visible(
     messages: dict[tuple[str, int], Message] = {}
     for (id, asking, number), seqs in wanted.items():
         padded = [*seqs, *[0] * (AT_ONCE - len(seqs))]
-        for seq, body, digest, *mark in connection.rows(BODIES, asking, number, *padded):
-            message = reading.public(body, digest, *mark)
-            if message is not None:
-                (message,) = reading.without_lost_quotes(connection, asking, [message])
-                messages[id, seq] = message
+        rows = connection.rows(BODIES, asking, number, *padded)
+        found = {row[0]: one for row in rows if (one := reading.public(*row[1:])) is not None}
+        unquoted = reading.without_lost_quotes(connection, asking, [*found.values()])
+        for seq, message in zip(found, unquoted, strict=True):
+            messages[id, seq] = message
     return messages

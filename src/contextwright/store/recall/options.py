@@ -12,6 +12,7 @@ from contextwright.errors import UsageError, shown
 from contextwright.messages.message import Message
 from contextwright.messages.times import require_time
 from contextwright.models import Model, as_model
+from contextwright.recall.candidates import Allows, is_said
 from contextwright.recall.memories import Ranking
 from contextwright.recall.outline import Entry
 from contextwright.recall.packing import Price, line_price, usual_price
@@ -133,13 +134,19 @@ class RecallRequest(Struct, frozen=True, kw_only=True):
         room = min(self.budget // SHORTEST, MOST if self.limit is None else self.limit * SHORTEST)
         return max(FEWEST, min(room, MOST))
 
-    def allows(self, number: int, entry: Entry) -> bool:
-        """Whether a message may be recalled at all."""
-        if not entry.is_said or number in self.without:
-            return False
-        if self.about is None or self.about == entry.id:
-            return True
-        return entry.speaker != "" and plain(self.about) == plain(entry.speaker)
+    def allows(self, hidden: frozenset[int]) -> Allows:
+        """Return which messages may be recalled at all, of a conversation with hidden ones."""
+        left_out = hidden.union(self.without)
+
+        def is_allowed(number: int, entry: Entry) -> bool:
+            if not entry.is_said or number in left_out:
+                return False
+            if self.about is None or self.about == entry.id:
+                return True
+            return entry.speaker != "" and plain(self.about) == plain(entry.speaker)
+
+        # Hundreds are asked about for each question, mostly without any of these conditions.
+        return is_allowed if left_out or self.about is not None else is_said
 
 
 def require(is_right: bool, name: str, value: object, hint: str) -> None:

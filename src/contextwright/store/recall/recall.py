@@ -15,7 +15,7 @@ from contextwright.recall.from_memories import items_of
 from contextwright.recall.outline import is_said
 from contextwright.recall.packing import Packing, RecallHit, RecallResult
 from contextwright.recall.questions import Question, asked_among, asked_by, question_of
-from contextwright.recall.ranking import compared, rank
+from contextwright.recall.ranking import rank, rivals_of
 from contextwright.recall.signals import TermMatches
 from contextwright.store.engines.base import Connection, Value
 from contextwright.store.recall import search
@@ -224,7 +224,7 @@ def ranked_in(
         total=total,
         now=wish.now,
         ranking=wish.ranking,
-        allows=lambda number, entry: number not in hidden and wish.allows(number, entry),
+        allows=wish.allows(hidden),
     )
     whole = sum(one.weight for one in found) or 1.0
     words = {one.term: one.weight / whole for one in found}
@@ -234,11 +234,14 @@ def ranked_in(
 
 def wanted(found: Sequence[Candidates], wish: RecallRequest) -> list[Candidates]:
     """Return what is offered: all conversations are rivals, and nothing is filler or too weak."""
-    rivals = compared([some.ranked for some in found])
-    return [
-        replace(some, ranked=[one for one in without_filler(ranked) if one.score >= wish.min_score])
-        for some, ranked in zip(found, rivals, strict=True)
-    ]
+    rivals = rivals_of(some.ranked for some in found)
+    offered: list[Candidates] = []
+    for some in found:
+        ranked = [replace(one, rivals=rivals) for one in without_filler(some.ranked)]
+        if wish.min_score:
+            ranked = [one for one in ranked if one.score >= wish.min_score]
+        offered.append(replace(some, ranked=ranked))
+    return offered
 
 
 def found_in(

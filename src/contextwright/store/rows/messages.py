@@ -191,6 +191,8 @@ def public(
 
 def marked(message: Message, visibility: str | None, pinned: int | None) -> Message:
     """Return a message with its current marks; a placeholder for a damaged one stays hidden."""
+    if visibility is None and pinned is None:
+        return message
     if STAND_IN in message.meta and visibility not in GONE:
         return message
     return msgspec.structs.replace(
