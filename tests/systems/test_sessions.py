@@ -337,27 +337,6 @@ def test_a_reply_is_added_as_it_was_parsed(tmp_path: Path) -> None:
     assert (cleared.id, cleared.messages, cleared.extra) == ("s", (), session.extra)
 
 
-def test_a_message_is_stored_with_the_time_it_was_saved_at(tmp_path: Path) -> None:
-    sessions = Sessions(tmp_path)
-    talk = sessions.added(sessions.open("s1"), cw.user("Hello"))
-    sessions.save(talk, now=NOW)
-    talk = sessions.added(talk, cw.assistant("Hi"), cw.user("?", sent_at=BEGUN))
-    sessions.save(talk, now=NOW + timedelta(hours=1))
-    found = sessions.find("s1")
-    assert found is not None
-    later = "2025-07-21T10:00:00+00:00"
-    assert [one.sent_at for one in found.messages] == ["2025-07-21T09:00:00+00:00", later, BEGUN]
-
-
-def test_only_new_messages_are_an_activity(tmp_path: Path) -> None:
-    written(tmp_path, "session-1-x.json", session(last_activity=BEGUN))
-    sessions = Sessions(tmp_path)
-    talk = sessions.open("s1")
-    for more, time in ((), BEGUN), ((cw.user("Hello"),), NOW.isoformat()):
-        path = sessions.save(sessions.added(talk, *more), now=NOW)
-        assert json.loads(path.read_text("utf-8"))["last_activity"] == time
-
-
 @pytest.mark.parametrize("imported", [True, False])
 def test_an_agent_of_a_store_is_written_into_the_session(tmp_path: Path, imported: bool) -> None:
     with cw.Store(tmp_path / "a.db") as store:

@@ -99,14 +99,14 @@ class Sessions:
         """
         session = as_conversation(session)
         id, now = require_id(session.id), require_time(now)
-        written = fields_of(session).get("created_at")
-        created = read_time(str(written)) or begun(session) or now
         listed = self.listed()
         known = listed.get(id)
         written = parse(read_document(known.path, limit=LARGEST), FORMAT) if known else None
+        begun_at = created_at(session) or (created_at(written) if written else None)
+        created = read_time(str(begun_at)) or begun(session) or now
         stamped = with_fields(
             replaced(session, messages=timed(session, written, now)),
-            created_at=written or created.isoformat(),
+            created_at=begun_at or created.isoformat(),
             updated_at=now.isoformat(),
         )
         said = written is None or stamped.messages != written.messages
@@ -318,6 +318,11 @@ def timed(
         else msgspec.structs.replace(message, sent_at=time or now.isoformat())
         for message, time in zip(session.messages, times, strict=True)
     )
+
+
+def created_at(session: Conversation) -> Any:
+    """Return when a session was created, as its file has it."""
+    return fields_of(session).get("created_at")
 
 
 def begun(session: Conversation) -> datetime | None:
