@@ -4,9 +4,11 @@
 
 An upstream, a bare proxy (Starlette and aiohttp, nothing read) and `cw serve` with a store of its
 own run as processes on this machine; nothing leaves it. Each client has sessions of twenty
-requests, and sends the whole history with each: 37 to 63 KB, 20 tools. Answers are streamed:
-passed through, and translated from Anthropic's API to Chat Completions. CPU is that of the server
-alone, user and system, until all is recorded. Each piece of an answer says when it was sent.
+requests, and sends the whole history with each: 33 to 68 KB, 20 tools. Answers are streamed:
+passed through, and translated from Anthropic's API to Chat Completions. They come piece by piece,
+as a model writes them, or at once, which leaves what a request costs beside its pieces. CPU is that
+of the server alone, user and system, until all is recorded. Each piece of an answer says when it
+was sent.
 """
 
 from __future__ import annotations
@@ -30,10 +32,13 @@ from typing import Any, NamedTuple
 
 import aiohttp
 
-PIECES = 14
+PIECES = 44
+"""Pieces of an answer: the mean of the 18 streams of Claude that pydantic-ai's tests recorded (1 to
+148, of 19 characters each).
+"""
 PAUSE = 0.02
 SENT = re.compile(rb"<([0-9.]+)>")
-TURNS = 31
+TURNS = 21
 """Turns of the history that a session begins with."""
 REQUESTS = 20
 """Requests of a session."""
@@ -92,15 +97,42 @@ async def measure(
     connector = aiohttp.TCPConnector(limit=0)
     headers = {**HEADERS, "x-api-key": token}
     async with aiohttp.ClientSession(connector=connector, headers=headers) as session:
-        await print_costs(session, servers, upstream)
         await print_load(session, servers, given.clients, given.seconds)
+        await print_costs(session, servers, upstream)
         await print_memory(session, servers["pass-through"], given.requests)
+
+
+async def print_load(
+    session: aiohttp.ClientSession, servers: dict[str, Server], clients: int, seconds: float
+) -> None:
+    """Many slow streams at once: what do they cost, and is each piece passed on as it comes?"""
+    print(f"{clients} streaming clients for {seconds:g} s, answers of {PIECES} pieces")
+    print(f"{'':16}{'CPU ms':>10}{'event loop':>12}{'of bare':>10}{'answers':>10}", end="")
+    print(f"{'errors':>8}{'bunched':>9}{'late ms p50':>13}{'p99':>8}")
+    base = 0.0
+    for name, server in servers.items():
+        await ask_many(session, server.address, MODELS[name], 50)  # connections, caches
+        await settled(session, server.address)
+        before, found = spent_by(server), Load()
+        end = time.monotonic() + seconds
+        await asyncio.gather(
+            *(found.repeat(session, server.address, MODELS[name], end) for _ in range(clients))
+        )
+        await settled(session, server.address)
+        cpu, loop = cost(server, before, found.answers)
+        base = base or cpu
+        late = [value * 1e3 for value in found.late] or [0.0, 0.0]
+        print(
+            f"{name:16}{cpu:>10.2f}{loop:>12.2f}{cpu / base:>10.1f}{found.answers:>10,}"
+            f"{found.errors:>8}{found.bunched:>9}"
+            f"{median(late):>13.1f}{quantiles(late, n=100)[98]:>8.1f}"
+        )
 
 
 async def print_costs(
     session: aiohttp.ClientSession, servers: dict[str, Server], upstream: str
 ) -> None:
-    """CPU of a request, and the time that the first byte takes beyond the upstream's own.
+    """CPU of a request whose answer comes at once, and how much later its first byte comes.
 
     The least of some rounds, because the machine may be busy.
     """
@@ -111,40 +143,19 @@ async def print_costs(
         for name, server in servers.items():
             await ask_many(session, server.address, MODELS[name], 50)  # connections, caches
             await settled(session, server.address)
-            before = cpu_of(server.pid), loop_cpu_of(server.pid)
+            before = spent_by(server)
             await ask_many(session, server.address, MODELS[name], 400)
             await settled(session, server.address)
-            after = cpu_of(server.pid), loop_cpu_of(server.pid)
-            spent[name].append(
-                ((after[0] - before[0]) / 400 * 1e3, (after[1] - before[1]) / 400 * 1e3)
-            )
+            spent[name].append(cost(server, before, 400))
             first = await first_byte(session, server.address, MODELS[name])
             added[name].append((first - direct) * 1e3)
     base, _ = min(spent["bare proxy"])
+    print("\nAnswers that come at once, eight clients")
     print(f"{'':16}{'CPU ms':>10}{'event loop':>12}{'of bare':>10}{'first byte, added ms p50':>28}")
     for name in servers:
         least, loop = min(spent[name])
         ratio, first = least / base, min(added[name])
         print(f"{name:16}{least:>10.2f}{loop:>12.2f}{ratio:>10.1f}{first:>28.1f}")
-
-
-async def print_load(
-    session: aiohttp.ClientSession, servers: dict[str, Server], clients: int, seconds: float
-) -> None:
-    """Many slow streams at once: is each piece passed on as it comes?"""
-    print(f"\n{clients} streaming clients for {seconds:g} s")
-    print(f"{'':16}{'answers':>10}{'errors':>8}{'bunched':>9}{'late ms p50':>13}{'p99':>8}")
-    for name, server in servers.items():
-        found = Load()
-        end = time.monotonic() + seconds
-        await asyncio.gather(
-            *(found.repeat(session, server.address, MODELS[name], end) for _ in range(clients))
-        )
-        late = [value * 1e3 for value in found.late] or [0.0, 0.0]
-        print(
-            f"{name:16}{found.answers:>10,}{found.errors:>8}{found.bunched:>9}"
-            f"{median(late):>13.1f}{quantiles(late, n=100)[98]:>8.1f}"
-        )
 
 
 async def print_memory(session: aiohttp.ClientSession, server: Server, requests: int) -> None:
@@ -276,9 +287,15 @@ def cpu_of(pid: int) -> float:
     return seconds_in(Path(f"/proc/{pid}/stat"))
 
 
-def loop_cpu_of(pid: int) -> float:
-    """The seconds of CPU that its first thread has used, which runs the event loop."""
-    return seconds_in(Path(f"/proc/{pid}/task/{pid}/stat"))
+def spent_by(server: Server) -> tuple[float, float]:
+    """The CPU of a process, and that of its first thread, which runs the event loop."""
+    return cpu_of(server.pid), seconds_in(Path(f"/proc/{server.pid}/task/{server.pid}/stat"))
+
+
+def cost(server: Server, before: tuple[float, float], requests: int) -> tuple[float, float]:
+    """The milliseconds of CPU that each request took since then: all, and those of the loop."""
+    cpu, loop = spent_by(server)
+    return (cpu - before[0]) / requests * 1e3, (loop - before[1]) / requests * 1e3
 
 
 def seconds_in(stat: Path) -> float:

@@ -1,6 +1,7 @@
 """Other formats' histories, written as Aya's."""
 
 import json
+from itertools import combinations
 from typing import Any
 
 import pytest
@@ -120,6 +121,26 @@ def test_results_are_kept_when_asked_for() -> None:
         {"n": 1},
     ]
     assert cw.render(parsed, "aya").payload == rendered.payload
+
+
+ARGUMENTS = ["text", "result", "is_error", "reasoning", "toolCall", "arguments"]
+
+
+@pytest.mark.parametrize("tool", ["lookup", "postMessage", "finishRequest"])
+@pytest.mark.parametrize("is_error", [False, True])
+def test_calls_and_results_come_back_or_are_named_as_lost(tool: str, is_error: bool) -> None:
+    """Whatever an argument is called, also where it could be taken for the result."""
+    for names in [(), *combinations(ARGUMENTS, 1), *combinations(ARGUMENTS, 2)]:
+        arguments = {name: {"of": name} if name == "arguments" else name for name in names}
+        call = cw.ToolCall(tool, arguments, "1")
+        result = cw.tool_result("1", "ok", is_error=is_error)
+        rendered = aya(cw.assistant(call), result, include_results=True)
+        read = cw.parse(rendered.payload, "aya").messages
+        assert [(one.name, one.arguments) for one in read[0].calls] == [(tool, arguments)]
+        kept = [(one.content, one.is_error) for message in read for one in message.results]
+        lost = "loss.tool_result" in codes(rendered.changes)
+        assert kept == ([] if lost else [("ok", is_error)])
+        assert lost == (tool != "lookup")
 
 
 @pytest.mark.parametrize(
