@@ -34,7 +34,7 @@ def run(arguments: Sequence[str]) -> int:
     """Run one command and turn errors into one line and an exit code."""
     import datetime as datetime  # msgspec crashes if Ctrl-C interrupts its own import of it
 
-    from contextwright.cli.output import complain
+    from contextwright.cli.output import complain, discard_output
     from contextwright.errors import ContextwrightError, UsageError
 
     try:
@@ -45,11 +45,10 @@ def run(arguments: Sequence[str]) -> int:
     except ContextwrightError as error:
         complain(str(error))
         return PROBLEM
-    except BrokenPipeError:
-        discard_output()
-        return PROBLEM
     except OSError as error:
-        complain(f"{error.filename or 'cannot write'}: {error.strerror or error}")
+        if not isinstance(error, BrokenPipeError):  # the reader of a pipe may leave
+            complain(f"{error.filename or 'cannot write'}: {error.strerror or error}")
+        discard_output()
         return PROBLEM
     except RecursionError:
         complain("the data nests too deeply")
@@ -89,10 +88,3 @@ def run_command(arguments: Sequence[str]) -> int:
         message = " ".join(f"{word[:SHOWN]}…" if len(word) > SHOWN else word for word in words)
         complain(f"{message} (see {command} --help)")
         return error.exit_code
-
-
-def discard_output() -> None:
-    """Discard buffered output, because the reader of the pipe is gone."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from io import StringIO, TextIOWrapper
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TextIO, TypeAlias
 
 import msgspec
 
@@ -26,9 +26,11 @@ if TYPE_CHECKING:
 __all__ = [
     "complain",
     "count_changes",
+    "discard_output",
     "error_fields",
     "harmless",
     "indented",
+    "input_is_terminal",
     "list_changes",
     "note",
     "numbered",
@@ -66,10 +68,14 @@ def say_json(value: Any) -> None:
 
 
 def note(text: str) -> None:
-    """Print a remark: one line on standard error."""
-    if sys.stderr is not None:  # pyright: ignore[reportUnnecessaryComparison]
+    """Print a remark: one line on standard error, if that can be written."""
+    if sys.stderr is None:  # pyright: ignore[reportUnnecessaryComparison]
+        return
+    try:
         sys.stderr.buffer.write(f"{safe(text, line=True)}\n".encode())
         sys.stderr.buffer.flush()
+    except OSError:  # on a full disk, or without a reader; the result must not be lost with it
+        discard(sys.stderr)
 
 
 def complain(text: str) -> None:
@@ -141,9 +147,31 @@ def emit(data: bytes) -> None:
     sys.stdout.buffer.flush()
 
 
+def discard_output() -> None:
+    """Discard what standard output cannot take, because Python would try again at its end."""
+    if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]
+        return
+    try:
+        sys.stdout.flush()
+    except OSError:
+        discard(sys.stdout)
+
+
+def discard(stream: TextIO) -> None:
+    """Send what a stream has buffered, and all that follows, nowhere."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
+
+
 def on_terminal() -> bool:
     """Whether standard output is a terminal."""
     return sys.stdout is not None and sys.stdout.isatty()  # pyright: ignore[reportUnnecessaryComparison]
+
+
+def input_is_terminal() -> bool:
+    """Whether standard input is a terminal."""
+    return sys.stdin is not None and sys.stdin.isatty()  # pyright: ignore[reportUnnecessaryComparison]
 
 
 def takes_colour() -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import msgspec
@@ -12,7 +11,7 @@ from contextwright.cli.arguments import read_text
 from contextwright.cli.chat.attachments import message_of
 from contextwright.cli.chat.session import Session, receipt_line
 from contextwright.cli.options import Conversation, Option, RequestOptions, StoreOptions
-from contextwright.cli.output import complain, note, on_terminal, written
+from contextwright.cli.output import complain, input_is_terminal, note, on_terminal, written
 from contextwright.cli.requests.snapshots import RequestTask
 from contextwright.cli.stores import opened
 from contextwright.errors import ContextwrightError, UsageError
@@ -62,7 +61,7 @@ def chat(
     with opened(where) as store:
         talk = Session(store.conversation(conversation), task, provider, base_url)
         with talk as session:
-            if as_json or not (on_terminal() and sys.stdin.isatty()):
+            if as_json or not (on_terminal() and input_is_terminal()):
                 return answer_once(session, message_of(read_text("-"), attach or ()), as_json)
             return converse(session, attach or [])
 

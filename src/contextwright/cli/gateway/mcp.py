@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+
 from contextwright.cli.options import StoreOptions
 from contextwright.cli.stores import opened
+from contextwright.errors import UsageError
 
 __all__ = ["mcp"]
 
@@ -20,6 +23,9 @@ def mcp(where: StoreOptions) -> int:
     """
     from contextwright.integrations.mcp import create_server  # names the extra if it is missing
 
+    if sys.stdin is None or sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]
+        hint = "let the program that uses the tools start this command"
+        raise UsageError("MCP needs standard input and standard output", hint=hint)
     with opened(where) as store:
         create_server(store).run()
     return 0

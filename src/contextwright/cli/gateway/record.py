@@ -6,7 +6,6 @@ import logging
 import os
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections import Counter, deque
@@ -22,7 +21,7 @@ from msgspec import Struct
 
 from contextwright.cli.gateway.requests import share
 from contextwright.cli.options import Argument, Option, StoreOptions
-from contextwright.cli.output import complain, note, table
+from contextwright.cli.output import complain, input_is_terminal, note, table
 from contextwright.cli.stores import opened
 from contextwright.context.explain import money
 from contextwright.errors import MissingExtra
@@ -172,8 +171,7 @@ def not_started(program: str, error: OSError) -> int:
 def handed_on() -> Generator[list[subprocess.Popen[bytes]]]:
     """Pass signals on to the program, unless a terminal has done that already."""
     running: list[subprocess.Popen[bytes]] = []
-    at_terminal = sys.stdin is not None and sys.stdin.isatty()  # pyright: ignore
-    reached = {getattr(signal, name, None) for name in FROM_KEYS if at_terminal}
+    reached = {getattr(signal, name, None) for name in FROM_KEYS if input_is_terminal()}
 
     def pass_on(number: int, _: FrameType | None) -> None:
         for program in running if number not in reached else ():
