@@ -95,21 +95,29 @@ def json_schema_problems(
     waiting: list[tuple[Any, str]] = [(schema, path)]
     while waiting:
         node, place = waiting.pop()
-        if isinstance(node, bool):
-            continue
         if not is_object(node):
-            yield Problem(code, place, f"a schema is an object, not {shown(node)}", level)
+            if not isinstance(node, bool):
+                yield Problem(code, place, f"a schema is an object, not {shown(node)}", level)
             continue
         for key, value in node.items():
-            if key in HOLDING_ONE:
+            words = None
+            if key in VALUES:  # most keywords, so it comes first
+                fits, needed = VALUES[key]
+                words = None if fits(value) else needed
+            elif key in HOLDING_ONE:
                 waiting.append((value, f"{place}.{key}"))
-            elif key in HOLDING_NAMED and is_object(value):
-                waiting.extend((inner, f"{place}.{key}.{name}") for name, inner in value.items())
-            elif key in HOLDING_LIST and is_list(value) and value:
-                waiting.extend(
-                    (inner, f"{place}.{key}[{index}]") for index, inner in enumerate(value)
-                )
-            elif reason := fault(key, value):
+            elif key in HOLDING_NAMED:
+                if is_object(value):
+                    waiting += [(inner, f"{place}.{key}.{name}") for name, inner in value.items()]
+                else:
+                    words = "an object of schemas"
+            elif key in HOLDING_LIST:
+                if is_list(value) and value:
+                    waiting += [(one, f"{place}.{key}[{at}]") for at, one in enumerate(value)]
+                else:
+                    words = "a list of schemas, not empty"
+            if words:
+                reason = f"must be {words}, not {shown(value)}"
                 yield Problem(code, f"{place}.{key}", reason, level)
         if items and lacks_items(node):
             yield Problem(code, f"{place}.items", "an array has to say what it holds", level)
@@ -120,19 +128,6 @@ def answer_problems(form: Object, code: str, path: str, level: Level) -> Iterato
     schema = form.get("schema")
     if is_object(schema):
         yield from json_schema_problems(schema, code, f"{path}.schema", level, items=True)
-
-
-def fault(key: str, value: Any) -> str | None:
-    """Return what the value of a keyword must be, if it is not that."""
-    if key in HOLDING_NAMED:
-        words = "an object of schemas"
-    elif key in HOLDING_LIST:
-        words = "a list of schemas, not empty"
-    elif key in VALUES and not VALUES[key][0](value):
-        words = VALUES[key][1]
-    else:
-        return None
-    return f"must be {words}, not {shown(value)}"
 
 
 def lacks_items(schema: Object) -> bool:

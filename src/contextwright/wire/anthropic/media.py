@@ -69,8 +69,8 @@ def encoded_size(blocks: list[Object]) -> int:
                 size += len(data)
             elif is_list(inner := held.get("content")):
                 size += encoded_size([one for _, one in objects_in(inner)])
-        if type(block.get("content")) is not str:
-            size += encoded_size([inner for _, inner in objects_in(block.get("content"))])
+        if within := objects_in(block.get("content")):
+            size += encoded_size([one for _, one in within])
     return size
 
 
