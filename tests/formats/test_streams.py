@@ -112,6 +112,7 @@ def test_any_cutting_gives_the_same_events(format: str) -> None:
             data.replace(b"\n", b"\r"),
             re.sub(rb"(?m)^data: ", b"data:", data),
             re.sub(rb"(?m)^(?=data: )", b": still here\nid: 7\n", data),
+            data.replace(b"\n\n", b"\n\ndata: \n\n"),
             data.rstrip(b"\n"),  # a last event that no blank line ends
         ):
             assert list(read_stream(cut(spelled, places), format)) == whole

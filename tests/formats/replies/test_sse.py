@@ -21,6 +21,7 @@ STREAMS: dict[bytes, list[Any]] = {
     b"\xef\xbb\xbfdata: 1\n\ndata:  2\n": [1, 2],
     b"\n \ndata: 1": [1],
     b"data\n\n": [],
+    b"data:\n\ndata:  \n\nevent: ping\ndata: \ndata:\n\ndata: 1\n\ndata:": [1],
     b'[{"a":"]}"},\n{"b":[1]}]': [{"a": "]}"}, {"b": [1]}],
     b'{"error":"\\"{"}': [{"error": '"{'}],
     b' [{"a":{}} , {}]\n': [{"a": {}}, {}],

@@ -17,7 +17,7 @@ DONE = "[DONE]"
 """OpenAI's end-of-stream mark; decoded as this text."""
 DONE_BYTES = DONE.encode()
 LINE_END = re.compile(rb"\r\n|\n|\r")
-PLAIN = re.compile(rb"(?:event:[^\n]*\n)?data: ?([^\n]*)\n\n")
+PLAIN = re.compile(rb"(?:event:[^\n]*\n)?data: ?([^\n ][^\n]*)\n\n")
 MARK = re.compile(rb'["\\{}\[\]]')
 BLANK = b" \t\r\n,"
 BOM = b"\xef\xbb\xbf"
@@ -100,11 +100,12 @@ class Lines:
         return end
 
     def take(self, line: bytes, found: list[Any]) -> None:
-        """Read one line; an empty one ends the event."""
+        """Read one line; an empty one ends the event. An event may be empty too."""
         if not line:
-            if self.data:
-                found.append(decoded(b"\n".join(self.data)))
-                self.data.clear()
+            data = b"\n".join(self.data)
+            self.data.clear()
+            if data.strip():
+                found.append(decoded(data))
         elif line.startswith(MEANT):
             line = line.removeprefix(BOM)
             if line.startswith(b"data:"):
