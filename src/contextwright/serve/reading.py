@@ -6,6 +6,7 @@ before is taken from the reading of that one.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from itertools import groupby, pairwise, takewhile
 from operator import eq
@@ -18,14 +19,24 @@ from msgspec.structs import replace
 from contextwright import formats
 from contextwright.errors import ContextwrightError, ParseError
 from contextwright.formats import api
+from contextwright.formats.rules.surrogates import LOST
 from contextwright.lru import LruCache
+from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Message
 from contextwright.messages.parts import Part, Text
 from contextwright.store.rows.recorded.places import Trail
 from contextwright.text.json import decode_json, decoder
 
-__all__ = ["Reading", "Readings", "decode_turns", "read_fields", "turns_of", "with_whole_answers"]
+__all__ = [
+    "Reading",
+    "Readings",
+    "decode_turns",
+    "read_fields",
+    "repairs_in",
+    "turns_of",
+    "with_whole_answers",
+]
 
 MAX_BYTES = 8 << 20
 """Bytes of bodies whose readings are remembered; those longest unused are forgotten."""
@@ -33,6 +44,13 @@ MAX_BYTES = 8 << 20
 SYSTEM = ("system", "systemInstruction", "system_instruction")
 TOOLS = ("tools", "functions")
 BLANK = b" \t\r\n"
+
+ESCAPE = re.compile(
+    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F]|(?P<half>u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
+    re.DOTALL,
+)
+"""Finds escapes in JSON, and among them those of half a character without the other half."""
+REPLACEMENT = rb"\ufffd"
 
 decode_fields = decoder(dict[str, Raw]).decode
 decode_turns = decoder(list[Raw]).decode
@@ -85,7 +103,7 @@ class Readings:
 
 
 def read_fields(body: bytes) -> dict[str, Raw]:
-    """Return the fields of a body, unread.
+    """Return the fields of a body, unread; half a character in it is U+FFFD.
 
     Raises:
         ParseError: the body is not a JSON object.
@@ -96,7 +114,21 @@ def read_fields(body: bytes) -> dict[str, Raw]:
     except msgspec.ValidationError:
         raise ParseError("the body is not a JSON object") from None
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        if repairs_in(body):
+            return read_fields(with_whole_characters(body))
         raise ParseError(f"the body is not JSON: {error}") from error
+
+
+def repairs_in(body: bytes) -> tuple[Change, ...]:
+    """Return what is mended where a body is read: JavaScript may cut a character in half."""
+    found = body.find(b"\\ud") >= 0 or body.find(b"\\uD") >= 0
+    is_mended = found and with_whole_characters(body) != body
+    return (Change("repair.surrogate", "body", LOST),) if is_mended else ()
+
+
+def with_whole_characters(body: bytes) -> bytes:
+    """Return JSON with U+FFFD in the place of each half of a character."""
+    return ESCAPE.sub(lambda found: REPLACEMENT if found["half"] else found[0], body)
 
 
 def read(format: str, fields: Mapping[str, Raw], before: Reading | None) -> Reading:

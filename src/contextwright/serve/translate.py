@@ -40,6 +40,7 @@ from contextwright.providers.hosts import body_for
 from contextwright.providers.provider import Provider
 from contextwright.serve.calls import Call
 from contextwright.serve.http.stream import BrokenOff, StreamedAnswer
+from contextwright.serve.reading import repairs_in
 from contextwright.serve.settings import ECHO, Route
 from contextwright.text.json import decode_object, encode_json
 
@@ -116,7 +117,7 @@ def cross(
         model=model,
         payload=payload,
         body=body_of(payload, sent),
-        changes=(*conversation.changes, *sent.changes),
+        changes=(*repairs_in(call.body), *conversation.changes, *sent.changes),
         tool_names=sent.tool_names,
     )
 

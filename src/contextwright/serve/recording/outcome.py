@@ -34,7 +34,7 @@ from contextwright.serve.history.continuations import (
     id_of,
     is_continuable,
 )
-from contextwright.serve.reading import Readings, read_fields
+from contextwright.serve.reading import Readings, read_fields, repairs_in
 from contextwright.serve.sessions import agent_of
 from contextwright.serve.translate import Crossing
 from contextwright.store.recording import EndedRequest, line_of
@@ -126,6 +126,7 @@ def ended_request(
     reply = read_reply(call.format, outcome, answer or b"")
     if reply is not None and said is not None:
         reply = restore_calls(reply, said)
+    read_as = repairs_in(call.body) if crossing is None and said is not None else ()
     state, error = state_of(outcome, reply, answer)
     counted = all(change.code != UNCOUNTED.code for change in record.changes)
     usage = reply.usage if reply is not None and counted else None
@@ -144,7 +145,7 @@ def ended_request(
         reply_bytes=len(transcript.reply or b""),
         usage=usage,
         price=None if usage is None else price_of(usage, prices),
-        changes=(*record.changes, *lost),
+        changes=(*record.changes, *read_as, *lost),
         masked=is_masked,
     )
     record = without_keys(record, transcript.keys)
