@@ -1,6 +1,6 @@
 """What the gateway costs a request, beside a bare proxy in the same run.
 
-    uv run python benchmarks/gateway.py [--seconds 30] [--clients 64] [--requests 20000]
+    uv run python benchmarks/gateway.py [--seconds 30] [--clients 64] [--pieces 44] [--requests N]
 
 An upstream, a bare proxy (Starlette and aiohttp, nothing read) and `cw serve` with a store of its
 own run as processes on this machine; nothing leaves it. Each client has sessions of twenty
@@ -63,20 +63,21 @@ def main() -> int:
     options = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     options.add_argument("--seconds", type=float, default=30)
     options.add_argument("--clients", type=int, default=64)
+    options.add_argument("--pieces", type=int, default=PIECES)
     options.add_argument("--requests", type=int, default=20_000)
     options.add_argument("--serve", choices=("upstream", "bare"), help=argparse.SUPPRESS)
     options.add_argument("--at", type=int, help=argparse.SUPPRESS)
     options.add_argument("--to", default="", help=argparse.SUPPRESS)
     given = options.parse_args()
     if given.serve == "upstream":
-        asyncio.run(serve_upstream(given.at))
+        asyncio.run(serve_upstream(given.at, given.pieces))
         return 0
     if given.serve == "bare":
         serve_bare(given.at, given.to)
         return 0
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        upstream = stack.enter_context(started(own("upstream"), "/health"))
+        upstream = stack.enter_context(started(own("upstream", pieces=given.pieces), "/health"))
         bare = stack.enter_context(started(own("bare", upstream.address), "/health"))
         gateway = stack.enter_context(started(*cw_serve(upstream.address, folder)))
         for name, server in (("cw serve", gateway), ("the bare proxy", bare)):
@@ -97,26 +98,29 @@ async def measure(
     connector = aiohttp.TCPConnector(limit=0)
     headers = {**HEADERS, "x-api-key": token}
     async with aiohttp.ClientSession(connector=connector, headers=headers) as session:
-        await print_load(session, servers, given.clients, given.seconds)
+        await print_load(session, servers, given)
         await print_costs(session, servers, upstream)
         await print_memory(session, servers["pass-through"], given.requests)
 
 
 async def print_load(
-    session: aiohttp.ClientSession, servers: dict[str, Server], clients: int, seconds: float
+    session: aiohttp.ClientSession, servers: dict[str, Server], given: argparse.Namespace
 ) -> None:
     """Many slow streams at once: what do they cost, and is each piece passed on as it comes?"""
-    print(f"{clients} streaming clients for {seconds:g} s, answers of {PIECES} pieces")
+    print(f"{given.clients} streaming clients for {given.seconds:g} s, {given.pieces} pieces each")
     print(f"{'':16}{'CPU ms':>10}{'event loop':>12}{'of bare':>10}{'answers':>10}", end="")
     print(f"{'errors':>8}{'bunched':>9}{'late ms p50':>13}{'p99':>8}")
     base = 0.0
     for name, server in servers.items():
         await ask_many(session, server.address, MODELS[name], 50)  # connections, caches
         await settled(session, server.address)
-        before, found = spent_by(server), Load()
-        end = time.monotonic() + seconds
+        before, found = spent_by(server), Load(given.pieces)
+        end = time.monotonic() + given.seconds
         await asyncio.gather(
-            *(found.repeat(session, server.address, MODELS[name], end) for _ in range(clients))
+            *(
+                found.repeat(session, server.address, MODELS[name], end)
+                for _ in range(given.clients)
+            )
         )
         await settled(session, server.address)
         cpu, loop = cost(server, before, found.answers)
@@ -171,7 +175,8 @@ async def print_memory(session: aiohttp.ClientSession, server: Server, requests:
 class Load:
     """What many clients saw."""
 
-    def __init__(self) -> None:
+    def __init__(self, pieces: int) -> None:
+        self.pieces = pieces
         self.answers = self.errors = self.bunched = 0
         self.late: list[float] = []
 
@@ -187,7 +192,7 @@ class Load:
                     self.late += [time.time() - float(moment) for moment in sent]
                     self.bunched += len(sent) > 1
                     pieces += len(sent)
-                self.errors += pieces != PIECES
+                self.errors += pieces != self.pieces
                 self.answers += 1
             except aiohttp.ClientError:
                 self.errors += 1
@@ -313,9 +318,10 @@ def memory_of(pid: int) -> float:
 # --- the processes ---------------------------------------------------------------------------
 
 
-def own(kind: str, to: str = "") -> tuple[list[str], int]:
+def own(kind: str, to: str = "", pieces: int = PIECES) -> tuple[list[str], int]:
     port = free_port()
-    return [sys.executable, __file__, "--serve", kind, "--at", str(port), "--to", to], port
+    command = [sys.executable, __file__, "--serve", kind, "--at", str(port), "--to", to]
+    return [*command, "--pieces", str(pieces)], port
 
 
 def cw_serve(upstream: str, folder: Path) -> tuple[tuple[list[str], int], str]:
@@ -366,7 +372,7 @@ def free_port() -> int:
         return listener.getsockname()[1]
 
 
-async def serve_upstream(port: int) -> None:
+async def serve_upstream(port: int, pieces: int) -> None:
     """Answer every request with a stream in the API of its path."""
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -375,7 +381,7 @@ async def serve_upstream(port: int) -> None:
                 head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
                 length = re.search(r"content-length: (\d+)", head)
                 body = await reader.readexactly(int(length[1])) if length else b""
-                await stream(writer, head, PAUSE if b"-slow" in body else 0)
+                await stream(writer, head, pieces, PAUSE if b"-slow" in body else 0)
         except (asyncio.IncompleteReadError, ConnectionError):
             writer.close()
 
@@ -383,7 +389,7 @@ async def serve_upstream(port: int) -> None:
     await server.serve_forever()
 
 
-async def stream(writer: asyncio.StreamWriter, head: str, pause: float) -> None:
+async def stream(writer: asyncio.StreamWriter, head: str, pieces: int, pause: float) -> None:
     kind = "text/event-stream"
     writer.write(
         f"HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ntransfer-encoding: chunked\r\n\r\n".encode()
@@ -394,7 +400,7 @@ async def stream(writer: asyncio.StreamWriter, head: str, pause: float) -> None:
         writer.write(f"{len(text.encode()):x}\r\n{text}\r\n".encode())
 
     send(begin)
-    for _ in range(PIECES):
+    for _ in range(pieces):
         if pause:
             await asyncio.sleep(pause)
         send(piece.replace("TEXT", f"<{time.time():.6f}>"))
