@@ -14,6 +14,7 @@ from contextwright.formats.replies.failures import write_error
 from contextwright.formats.replies.reply import ModelReply, events_of
 from contextwright.formats.replies.streams import as_reply, stream_writer, write_reply
 from contextwright.formats.replies.writer import Frame
+from contextwright.models import as_model
 from contextwright.wire.gemini.types import STAND_IN
 
 KEY = "sk-test-0123456789abcdef"
@@ -147,7 +148,8 @@ class Handler(BaseHTTPRequestHandler):
         betas = self.headers.get("anthropic-beta", "")
         if "context_management" in body and "context-management" not in betas:
             wrong.append("context_management: Extra inputs are not permitted")
-        thinks = body.get("thinking", {}).get("type") in ("enabled", "adaptive")
+        asked = body.get("thinking", {}).get("type") in ("enabled", "adaptive")
+        thinks = asked or as_model(model).always_thinks
         if "clear_thinking" in json.dumps(body.get("context_management")) and not thinks:
             wrong.append("`clear_thinking` requires `thinking` to be enabled or adaptive")
         if not wrong:
