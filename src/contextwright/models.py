@@ -100,7 +100,9 @@ class Model(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_
     efforts: tuple[str, ...] | None = None
     """The levels of effort that requests may name, the least first; None if they are not known."""
     effort_with_tools: bool = True
-    """Whether Chat Completions takes an effort, other than `none`, beside tools."""
+    """Whether Chat Completions takes an effort, other than `none`, beside functions."""
+    tools_without_effort: bool = True
+    """Whether Chat Completions takes functions in a request that names no effort."""
     thinking_budgets: bool = False
     """Gemini: whether `thinkingBudget` is accepted."""
     least_thinking: int = 1

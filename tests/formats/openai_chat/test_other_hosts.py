@@ -124,7 +124,7 @@ IDLE = {"parallel_tool_calls", "tool_choice", "store", "service_tier", "seed"}
 @pytest.mark.parametrize(
     ("model", "refuses"),
     [
-        ("gpt-5.6-sol", False),
+        ("gpt-5.2", False),
         ("kimi-k3", False),
         ("deepseek-chat", True),
         ("anthropic/claude-opus-4.6", True),

@@ -170,6 +170,7 @@ TOOLS = [{"type": "function", "function": {"name": "f"}}]
             {"messages": [HI], "reasoning_effort": "high", "tools": TOOLS},
             ["OC-effort"],
         ),
+        ("openai-chat", {"messages": [HI], "tools": TOOLS}, ["OC-effort"]),
         ("openai-chat", {"messages": [HI], "reasoning_effort": "none", "tools": TOOLS}, []),
         ("openai-chat", {"messages": [HI], "reasoning_effort": "xhigh"}, []),
         ("openai-responses", {"input": "Hi", "reasoning": {"effort": "minimal"}}, ["OR-effort"]),
@@ -182,6 +183,49 @@ def test_an_effort_that_openai_refuses(format: str, body: dict[str, Any], found:
     assert [one.code for one in problems] == found
     assert {one.level for one in problems} <= {"warning"}
     assert cw.convert(body, format, format).payload is body
+
+
+ALONE = "none, because {} reasons beside functions in the Responses API alone"
+UNSET = "{} takes no effort beside functions here, but in the Responses API"
+
+
+@pytest.mark.parametrize(
+    ("model", "asked", "made", "said"),
+    [
+        ("gpt-5.6-sol", None, "none", f"invent.effort effort: {ALONE}"),
+        ("gpt-5.6-sol", "high", "none", f"loss.setting effort: {ALONE}"),
+        ("gpt-5.6-sol", "none", "none", None),
+        ("gpt-6-luna", None, "none", f"invent.effort effort: {ALONE}"),
+        ("gpt-5.5", None, None, None),
+        ("gpt-5.5", "high", None, f"loss.setting effort: {UNSET}"),
+        ("gpt-5.4-mini", "low", None, f"loss.setting effort: {UNSET}"),
+        ("gpt-5.4-mini", "none", "none", None),
+        ("gpt-5.2", "high", "high", None),
+        ("openai/gpt-5.6-sol", "high", "high", None),
+        ("gpt-6-astra", "high", "high", None),  # nothing helps: its own format is another
+    ],
+)
+def test_openai_gets_functions_in_chat_without_reasoning(
+    model: str, asked: Effort | None, made: str | None, said: str | None
+) -> None:
+    """As it answers since GPT-5.4: 400 "Function tools with reasoning_effort are not supported"."""
+    talk = cw.Conversation((cw.user("Hi"),), (cw.Tool("f"),), settings=cw.Settings(effort=asked))
+    rendered = cw.render(talk, "openai-chat", model=model)
+    assert rendered.payload.get("reasoning_effort") == made
+    assert [str(one) for one in rendered.changes] == ([said.format(model)] if said else [])
+    refused = model == "gpt-6-astra"
+    assert bool(cw.check(rendered.payload, "openai-chat")) is refused
+    assert (find(model).format == "openai-responses") is refused
+
+
+@pytest.mark.parametrize("effort", [{}, {"reasoning_effort": "high"}])
+def test_a_chat_request_for_another_model_loses_the_effort_that_it_does_not_take(
+    effort: dict[str, str],
+) -> None:
+    body = {"model": "gpt-5.2", "messages": [HI], "tools": TOOLS, **effort}
+    made = cw.convert(body, "openai-chat", "openai-chat", model="gpt-5.6-sol")
+    assert made.payload["reasoning_effort"] == "none"
+    assert [change.path for change in made.changes] == ["effort"]
 
 
 def test_claude_takes_the_efforts_of_its_generation() -> None:

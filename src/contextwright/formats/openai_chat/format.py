@@ -24,6 +24,7 @@ from contextwright.formats.openai_chat.rules import (
 from contextwright.formats.openai_chat.settings import (
     settings_of,
     settings_wire,
+    settle_effort,
     settle_limits,
     settle_output,
 )
@@ -151,6 +152,8 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
     if dialect.closed:
         settle_tools(body, changes)
         settle_output(body, changes)
+        if not same_format or conversation.model != model.id:
+            settle_effort(body, model, changes)
         settle_limits(body, model, changes)
     if dialect.closed or not same_format:
         settle_choice(body, changes)

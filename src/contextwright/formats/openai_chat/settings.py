@@ -45,13 +45,14 @@ from contextwright.wire.openai_chat.rules import (
     OUTPUT_LIMITS,
     accepted_efforts,
     dependent,
+    is_refused_beside_tools,
     output_format,
     sampling,
 )
 from contextwright.wire.openai_chat.types import Request
 from contextwright.wire.values import is_object
 
-__all__ = ["settings_of", "settings_wire", "settle_limits", "settle_output"]
+__all__ = ["settings_of", "settings_wire", "settle_effort", "settle_limits", "settle_output"]
 
 NAME = "openai-chat"
 
@@ -288,6 +289,21 @@ def settled(wire: dict[str, Any], dialect: Dialect, changes: list[Change]) -> di
         else:
             kept[field] = value
     return kept
+
+
+def settle_effort(body: dict[str, Any], model: Model, changes: list[Change]) -> None:
+    """Turn reasoning off where OpenAI would refuse the functions of a request."""
+    if not is_refused_beside_tools(body, model):
+        return
+    if model.tools_without_effort:
+        reason = f"{model.id} takes no effort beside functions here, but in the Responses API"
+        changes.append(Change("loss.setting", "effort", reason))
+        del body["reasoning_effort"]
+    elif "none" in (accepted_efforts(model) or ()):
+        reason = f"none, because {model.id} reasons beside functions in the Responses API alone"
+        code = "loss.setting" if body.get("reasoning_effort") else "invent.effort"
+        changes.append(Change(code, "effort", reason))
+        body["reasoning_effort"] = "none"
 
 
 def settle_output(body: dict[str, Any], changes: list[Change]) -> None:

@@ -53,6 +53,7 @@ __all__ = [
     "accepted_efforts",
     "check",
     "dependent",
+    "is_refused_beside_tools",
     "output_format",
     "sampling",
 ]
@@ -375,16 +376,26 @@ def accepted_efforts(model: Model) -> tuple[str, ...] | None:
 
 
 def efforts(body: dict[str, Any], model: Model) -> Iterator[Problem]:
-    """Not every model takes every effort, and newer ones take none beside functions."""
+    """Not every model takes every effort, and newer ones take functions only without."""
     effort, accepted = body.get("reasoning_effort"), accepted_efforts(model)
-    if not isinstance(effort, str):
-        return
-    if accepted and effort not in accepted:
+    if isinstance(effort, str) and accepted and effort not in accepted:
         reason = f"{model.id} takes {', '.join(accepted)}"
         yield Problem("OC-effort", "reasoning_effort", reason, "warning")
-    elif effort != "none" and body.get("tools") and not model.effort_with_tools:
-        reason = f"{model.id} takes no effort beside tools here, but in the Responses API"
+    elif is_refused_beside_tools(body, model):
+        reason = f"{model.id} takes no effort beside functions here, but in the Responses API"
+        if not model.tools_without_effort:
+            reason = f"{model.id} reasons beside functions in the Responses API alone, not here"
         yield Problem("OC-effort", "reasoning_effort", reason, "warning")
+
+
+def is_refused_beside_tools(body: dict[str, Any], model: Model) -> bool:
+    """Whether OpenAI refuses the functions of a request because the model is to reason."""
+    effort = body.get("reasoning_effort")
+    if effort == "none" or not dialect_of(model).closed:
+        return False
+    if model.tools_without_effort if effort is None else model.effort_with_tools:
+        return False
+    return any(tool.get("type") == "function" for _, tool in objects_in(body.get("tools")))
 
 
 def sampling(body: dict[str, Any], model: Model) -> Iterator[Problem]:
