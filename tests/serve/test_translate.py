@@ -203,6 +203,7 @@ def test_what_cannot_cross_is_said() -> None:
         running(settings_for("anthropic", server), environment=ENVIRONMENT) as gateway,
     ):
         body = {**request_of("openai-chat", [cw.user("Hello")]), "seed": 7}
+        del body["reasoning_effort"]
         answer = gateway.generate("openai-chat", body, model="any")
     assert answer.headers["x-contextwright-changes"] == "2; invent.max_tokens, loss.setting"
 
@@ -275,7 +276,7 @@ def test_a_client_of_gemini_that_asks_for_no_events_gets_a_list() -> None:
 
 def test_a_mended_request_takes_the_betas_of_its_fields_along() -> None:
     """Without them, Anthropic refuses such fields as `context_management`."""
-    edits = {"edits": [{"type": "clear_thinking_20251015"}]}
+    edits = {"edits": [{"type": "clear_tool_uses_20250919"}]}
     headers = {"x-api-key": TOKEN, "anthropic-beta": "context-management-2025-06-27"}
     with (
         serving(said("Hello")) as server,

@@ -21,12 +21,14 @@ ENABLED = {"type": "enabled", "budget_tokens": 1_024}
         ("claude-opus-4-6", {"type": "disabled"}, [CLEARING], None),
         ("claude-opus-4-6", {"type": "adaptive"}, [CLEARING], [CLEARING]),
         ("claude-sonnet-5-5", None, [CLEARING], [CLEARING]),
+        ("claude-sonnet-5", None, [CLEARING], [CLEARING]),
+        ("claude-sonnet-5", {"type": "disabled"}, [CLEARING], None),
     ],
 )
 def test_a_model_that_does_not_think_is_not_asked_to_clear_thinking(
     model: str, thinking: dict[str, Any] | None, edits: list[Any], kept: list[Any] | None
 ) -> None:
-    """Anthropic refuses that; a model that always thinks needs no setting."""
+    """Anthropic refuses that; a model that thinks by itself needs no setting."""
     body: dict[str, Any] = {
         "model": model,
         "max_tokens": 2_000,
@@ -34,6 +36,8 @@ def test_a_model_that_does_not_think_is_not_asked_to_clear_thinking(
         "context_management": {"edits": edits},
     }
     body |= {} if thinking is None else {"thinking": thinking}
+    found = [problem.code for problem in cw.check(body, "anthropic")]
+    assert found == ([] if kept == edits else ["A-edits"])
     made = cw.convert(body, "anthropic", "anthropic", model=model)
     assert made.payload.get("context_management") == (None if kept is None else {"edits": kept})
     assert [one.path for one in made.changes] == (

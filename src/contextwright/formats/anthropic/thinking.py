@@ -17,10 +17,10 @@ from contextwright.formats.settings import (
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Effort, Settings
 from contextwright.models import Model
-from contextwright.wire.anthropic.rules import MIN_THINKING_BUDGET
+from contextwright.wire.anthropic.rules import MIN_THINKING_BUDGET, idle_edits
 from contextwright.wire.anthropic.turns import THINKING, open_loop, turns_of
 from contextwright.wire.shapes import objects_in
-from contextwright.wire.values import is_list, is_object
+from contextwright.wire.values import is_object
 
 __all__ = [
     "DEFAULT_MAX_TOKENS",
@@ -147,24 +147,17 @@ def settle_edits(body: dict[str, Any], model: Model, changes: list[Change]) -> N
 
     Claude Code asks for them with every request.
     """
-    if model.always_thinks or dig(body, "thinking.type") in ("enabled", "adaptive"):
+    problems = {problem.path: problem.message for problem in idle_edits(body, model)}
+    if not problems:
         return
-    edits = dig(body, "context_management.edits")
-    edits = edits if is_list(edits) else []
-    kept = [edit for edit in edits if not clears_thinking(edit)]
-    if len(kept) == len(edits):
-        return
+    path = "context_management.edits"
+    edits: list[Any] = dig(body, path)
+    kept = [edit for index, edit in enumerate(edits) if f"{path}[{index}]" not in problems]
     if kept:
-        put(body, "context_management.edits", kept)
+        put(body, path, kept)
     else:
-        take_out(body, "context_management.edits")
-    reason = "the model does not think in this request, which then must not clear thinking"
-    changes.append(Change("loss.setting", "context_management.edits", reason))
-
-
-def clears_thinking(edit: Any) -> bool:
-    """Whether an edit of the context clears thinking."""
-    return str(dig(edit, "type")).startswith("clear_thinking")
+        take_out(body, path)
+    changes.append(Change("loss.setting", path, next(iter(problems.values()))))
 
 
 def leave_out_final_thinking(body: dict[str, Any], changes: list[Change]) -> None:

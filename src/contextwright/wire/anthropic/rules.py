@@ -123,6 +123,20 @@ def input_schema(schema: dict[str, Any], path: str) -> Iterator[Problem]:
             yield Problem("A-schema", f"{path}.properties.{name}", reason)
 
 
+def idle_edits(payload: dict[str, Any], model: Model) -> Iterator[Problem]:
+    """Edits of the context that clear thinking, of a model that does not think."""
+    config, management = payload.get("thinking"), payload.get("context_management")
+    mode = config.get("type") if is_object(config) else None
+    # Models since Claude 5 may think unless they are told not to.
+    idle = model.legacy_thinking or not model.adaptive_thinking
+    if mode in ("enabled", "adaptive") or (mode is None and not idle) or not is_object(management):
+        return
+    for index, edit in objects_in(management.get("edits")):
+        if str(edit.get("type")).startswith("clear_thinking"):
+            reason = "the model does not think in this request, which then must not clear thinking"
+            yield Problem("A-edits", f"context_management.edits[{index}]", reason)
+
+
 def request_settings(payload: dict[str, Any], model: Model) -> Iterator[Problem]:
     """Thinking mode, effort, stop sequences and forced calls."""
     config = payload.get("thinking")
@@ -153,6 +167,7 @@ def request_settings(payload: dict[str, Any], model: Model) -> Iterator[Problem]
     for index, stop in enumerate(stops if is_list(stops) else ()):
         if isinstance(stop, str) and not stop.strip():
             yield Problem("A-stop", f"stop_sequences[{index}]", "must not be blank")
+    yield from idle_edits(payload, model)
     if forced and (mode == "enabled" or not model.forced_tool_use):
         yield Problem(
             "A-forced", "tool_choice", "this model or its thinking mode allows no forced call"
