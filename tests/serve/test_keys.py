@@ -1,15 +1,18 @@
 """Keys of clients: wherever they stand, they reach neither store, logs, records nor spans."""
 
+import asyncio
 import json
-from base64 import b64encode
-from collections.abc import Iterator, Sequence
-from itertools import combinations
+from base64 import b64encode, urlsafe_b64encode
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import suppress
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
@@ -17,11 +20,14 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 import contextwright as cw
 from contextwright.formats.replies.events import ReplyError
 from contextwright.formats.replies.reply import ModelReply
-from contextwright.serve import GatewaySettings, create_app
+from contextwright.serve import GatewaySettings, Route, create_app
 from contextwright.serve.calls import keys_in, secrets_in
+from contextwright.serve.http.stream import BrokenOff
 from contextwright.serve.recording.outcome import masked
+from contextwright.serve.relay import without_key
 from providers.standin import KEY, Request, said, serving
-from serve.gateways import PATHS, TOKEN, listening
+from serve.gateways import PATHS, TOKEN, listening, running
+from serve.test_relay import upstream
 from serve.upstreams import ENVIRONMENT, FORMATS, open_settings, settings_for
 
 SECOND, THIRD = "second-key-0123456789", "third/key+0123456789"
@@ -150,6 +156,11 @@ def test_a_secret_is_hidden_wherever_it_stands_and_however_it_is_repeated(
     hidden = masked("\n".join(spelt).encode(), frozenset(secrets_in(headers, query))).decode()
     for secret in (*filter(None, spelt[:4]), *spelt[5:7], LOGIN):
         assert secret not in hidden
+    for before, coding in product(("", "x", "xy"), (b64encode, urlsafe_b64encode)):
+        coded = coding(f"{before}{THIRD}, and more".encode())
+        masked_one = masked(coded, frozenset(secrets_in(headers, query)))
+        assert len(masked_one) == len(coded)
+        assert masked_one.count(b"*") >= len(THIRD) * 4 // 3 - 1
 
 
 @pytest.mark.parametrize(
@@ -162,3 +173,35 @@ def test_a_secret_is_hidden_wherever_it_stands_and_however_it_is_repeated(
 def test_plain_words_of_a_head_are_not_hidden(headers: dict[str, str]) -> None:
     words = " ".join(headers.values()).encode()
     assert masked(words, frozenset(secrets_in(headers, "alt=sse"))) == words
+
+
+@pytest.mark.parametrize("breaks", [False, True], ids=["whole", "broken off"])
+@pytest.mark.parametrize("status", [200, 401])
+def test_the_gateways_key_reaches_no_client_in_an_error(status: int, breaks: bool) -> None:
+    """Some hosts repeat the key that they refuse; in pieces cut anywhere."""
+    told = b'{"error": "wrong key: %b, %b"}' % (KEY.encode(), b64encode(KEY.encode()))
+
+    async def pieces(size: int) -> AsyncGenerator[bytes, None]:
+        for start in range(0, len(told), size):
+            yield told[start : start + size]
+        if breaks:
+            raise BrokenOff("the answer broke off")
+
+    async def read(size: int) -> bytes:
+        came = b""
+        with suppress(BrokenOff):
+            async for piece in without_key(pieces(size), KEY):
+                assert piece
+                came += piece
+        return came
+
+    hidden = masked(told, frozenset((KEY,)))
+    assert {asyncio.run(read(size)) for size in range(1, len(told) + 1)} == {hidden}
+    with upstream() as server:
+        server.status, server.body = status, told
+        route = Route("*", "anthropic", base_url=f"http://127.0.0.1:{server.server_port}")
+        settings = GatewaySettings((replace(route, key_variable="K"),))
+        with running(settings, environment={"K": KEY}) as gateway:
+            answer = gateway.ask("/v1/messages", b'{"model": "m"}', {"x-api-key": TOKEN})
+    assert (answer.status, answer.body) == (status, told if status == 200 else hidden)
+    assert KEY.encode() not in hidden

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import aclosing
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
@@ -19,6 +20,7 @@ from contextwright.serve.calls import KEY_HEADERS, UPLOADS, Call, value_of, with
 from contextwright.serve.history.continuations import RESPONSES, is_own_item
 from contextwright.serve.http.stream import BrokenOff, StreamedAnswer
 from contextwright.serve.reading import decode_turns
+from contextwright.serve.recording.outcome import masked, spellings
 from contextwright.serve.translate import CHANGES_HEADER, named
 from contextwright.text.json import encode_json
 from contextwright.wire.anthropic.types import UNSIGNED
@@ -35,6 +37,7 @@ HOP_BY_HOP = frozenset(
 
 FINAL = range(200, 600)
 """Statuses of answers."""
+FIRST_ERROR = 400
 ANTHROPIC = "anthropic"
 OF_THINKING = ("thinking", "context_management")
 """The fields of a request to Claude that say whether it thinks, and which thinking it forgets."""
@@ -47,7 +50,8 @@ CONTROLS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 async def relay(call: Call, host: Host, client: HttpClient, key: str | None) -> StreamedAnswer:
     """Send a request on, and answer with what the upstream answers.
 
-    A `key` of the gateway's own replaces the client's; an empty one is none.
+    A `key` of the gateway's own replaces the client's; an empty one is none. The client does not
+    get it, if the upstream repeats it in an error.
 
     Raises:
         ProviderError: the upstream cannot be reached, or answers what HTTP does not have.
@@ -60,7 +64,10 @@ async def relay(call: Call, host: Host, client: HttpClient, key: str | None) -> 
         raise ProviderError(f"{host.name}: {fault}", kind="server", status=upstream.status)
     dropped = of_connection(upstream.headers)
     kept = [pair for pair in upstream.headers.items() if pair[0].lower() not in dropped]
-    answer = StreamedAnswer(chunks(upstream, host), upstream.status, kept)
+    body = chunks(upstream, host)
+    if key and upstream.status >= FIRST_ERROR:
+        body = without_key(body, key)
+    answer = StreamedAnswer(body, upstream.status, kept)
     answer.held.callback(upstream.close)
     if call.changes:
         answer.headers[CHANGES_HEADER] = named(call.changes)
@@ -87,6 +94,25 @@ async def chunks(upstream: HttpResponse, host: Host) -> AsyncGenerator[bytes, No
             yield chunk
     except ProviderError as error:
         raise BrokenOff(f"{host.name}: {error}") from None
+
+
+async def without_key(body: AsyncGenerator[bytes, None], key: str) -> AsyncGenerator[bytes, None]:
+    """Yield a body with stars in the place of a key, in whatever pieces it comes."""
+    keys, held = frozenset((key,)), b""
+    room = max(map(len, spellings(key)), default=1) - 1
+    async with aclosing(body):
+        try:
+            async for chunk in body:
+                held = masked(held + chunk, keys)
+                done = len(held) - room
+                if done > 0:
+                    yield held[:done]
+                    held = held[done:]
+        except BrokenOff:
+            yield held
+            raise
+    if held:
+        yield held
 
 
 def url_of(call: Call, host: Host, key: str | None) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from base64 import b64encode
-from collections.abc import Mapping
+from base64 import b64encode, urlsafe_b64encode
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, TypeVar
@@ -42,7 +42,7 @@ from contextwright.store.requests import RecordedRequest, RequestBodies, Request
 from contextwright.store.rows.recorded.signatures import SignedAnswer
 from contextwright.text.json import decode_object, decoder, encode_json
 
-__all__ = ["Outcome", "Transcript", "ended_request", "masked", "without_keys"]
+__all__ = ["Outcome", "Transcript", "ended_request", "masked", "spellings", "without_keys"]
 
 Value = TypeVar("Value")
 
@@ -232,9 +232,16 @@ def spellings(key: str) -> tuple[bytes, ...]:
         return ()
     quoted = {quote(key, safe=safe) for safe in ("", "/")}
     lower = {ESCAPE.sub(lambda found: found[0].lower(), one) for one in quoted}
-    coded = b64encode(key.encode()).decode().rstrip("=")
-    texts = {key, key.replace("/", r"\/"), coded, *quoted, *lower}
+    texts = {key, key.replace("/", r"\/"), *in_base64(key.encode()), *quoted, *lower}
     return tuple(text.encode() for text in sorted(texts, key=len, reverse=True))
+
+
+def in_base64(key: bytes) -> Iterator[str]:
+    """Yield what a key is in Base64, also behind something else, such as the name in `Basic`."""
+    for before in range(3):
+        first, end = -(-8 * before // 6), 8 * (before + len(key)) // 6
+        for coded in (b64encode, urlsafe_b64encode):
+            yield coded(bytes(before) + key).decode()[first:end]
 
 
 def without_keys(value: Value, keys: frozenset[str]) -> Value:
