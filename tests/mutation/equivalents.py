@@ -2,6 +2,11 @@
 
 EQUIVALENT: dict[tuple[str, str, str], str] = {
     (
+        "serve/guard.py",
+        'file.write(f"{secrets.token_urlsafe(32)}\\n")',
+        "32 becomes 33",
+    ): "a token of one more byte is as good",
+    (
         "context/simulation/prompt_cache.py",
         "room = LOOKBACK if self.marked else 1",
         "1 becomes 2",

@@ -8,6 +8,7 @@ import pytest
 
 from contextwright.serve.api.routes import OPERATIONS
 from contextwright.serve.http.errors import ErrorAnswer
+from contextwright.serve.http.openapi import describe
 from contextwright.serve.http.operation import Operation
 from contextwright.text.json import decoder
 from serve.api.calls import SOUND
@@ -57,6 +58,13 @@ def test_a_sound_call_is_answered_as_documented(client: Client, one: Operation) 
     elif not one.streams:
         assert answer.headers["content-type"] == "application/json"
         decoder(one.answer).decode(answer.body)
+
+
+@each(one for one in OPERATIONS if one.streams)
+def test_what_comes_in_pieces_is_documented_as_text(one: Operation) -> None:
+    entry = describe(OPERATIONS, "/api/v1")["paths"][one.path][one.method.lower()]
+    content = entry["responses"][str(one.status)]["content"]
+    assert content == {one.media: {"schema": {"type": "string"}}}
 
 
 @EACH

@@ -79,7 +79,6 @@ class Recorder:
         self._queue: SimpleQueue[Step | None] = SimpleQueue()
         self._begun: deque[Step] = deque()
         self._ended: deque[Step] = deque()
-        self._backlog_bytes = 0
         self._unfinished: set[int] = set()
         """Requests whose end could not be stored, until they are marked."""
         self._thread = threading.Thread(target=self._run, name="contextwright-recorder")
@@ -165,10 +164,13 @@ class Recorder:
                 self._tend()
                 tended = time.monotonic()
             is_open = self._collect() and is_open
-            late = self._backlog_bytes > MAX_BACKLOG_BYTES
-            waiting = self._ended if late or not self._begun else self._begun
+            waiting = self._ended if not self._begun or self._is_late() else self._begun
             if waiting:
                 self._take([waiting.popleft() for _ in range(min(len(waiting), MAX_BATCH))])
+
+    def _is_late(self) -> bool:
+        """Whether too many finished requests wait to be written."""
+        return sum(step.passage.held_bytes for step in self._ended) > MAX_BACKLOG_BYTES
 
     def _collect(self) -> bool:
         """Take what is in the queue; wait a while if there is nothing to do. False at the end."""
@@ -180,11 +182,7 @@ class Recorder:
                 return True
             if step is None:
                 return False
-            if step.ended:
-                self._ended.append(step)
-                self._backlog_bytes += step.passage.held_bytes
-            else:
-                self._begun.append(step)
+            (self._ended if step.ended else self._begun).append(step)
             block = False
 
     def _take(self, steps: list[Step]) -> None:
@@ -193,11 +191,9 @@ class Recorder:
         errors = [error] * len(steps)
         if error and len(steps) > 1:
             errors = [self._attempt(partial(self._write, [step])) for step in steps]
-        over = [
-            (step.passage, error) for step, error in zip(steps, errors, strict=True) if step.ended
-        ]
-        self._backlog_bytes -= sum(passage.held_bytes for passage, _ in over)
-        self._unfinished |= {each.number for each, error in over if error and each.number}
+        numbers = [step.passage.number for step in steps]  # 0: its beginning was not stored either
+        failed = {number for number, error in zip(numbers, errors, strict=True) if error}
+        self._unfinished |= failed - {0}
         if self._unfinished:
             self._attempt(self._give_up)
         assert self._loop is not None
