@@ -41,3 +41,16 @@ def test_when_a_name_is_the_other_s(
     weights = {one.term: one.weight for one in left}
     expected = {one.term: 0.0 if called and one.term == "bobbi" else one.weight for one in found}
     assert weights == expected
+
+
+@pytest.mark.parametrize(("guests", "called"), [(0, True), (1, True), (2, False)])
+def test_who_says_hardly_anything_is_not_one_of_two(guests: int, called: bool) -> None:
+    guest = cw.Author("3", "Clara")
+    messages = [
+        *[cw.user("Bobby, come.", author=ANNA)] * 10,
+        *[cw.user("I hate it.", author=BORIS)] * 10,
+        *[cw.user("Hello", author=guest)] * guests,
+    ]
+    question = question_of("What does Bobby hate?", ("Anna", "Boris", "Clara"))
+    learnt, _ = with_aliases(question, found_of(question, messages), outline_of(messages))
+    assert learnt.speakers == ({"Boris"} if called else frozenset())

@@ -245,7 +245,7 @@ def test_what_one_calls_the_other_is_learnt() -> None:
     assert (question.speakers, learnt.speakers) == (frozenset(), {"Boris"})
     assert {one.term: one.weight == 0 for one in rest}["bobbi"]
     assert best(messages, "What does Bobby hate?") == "Me, I hate the snow."
-    third = [*messages, cw.user("Hello", author=cw.Author("3", "Clara"))]
+    third = [*messages, *[cw.user("Hello", author=cw.Author("3", "Clara"))] * 3]
     assert with_aliases(question, found_of(question, third), outline_of(third))[0] == question
     nameless = [replace(one, author=one.author if one.author == ANNA else None) for one in messages]
     assert with_aliases(question, found_of(question, nameless), outline_of(nameless))[0] == question

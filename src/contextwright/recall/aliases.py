@@ -17,6 +17,8 @@ FEWEST_CALLS, MOSTLY, OFTEN = 5, 0.8, 0.04
 """When a name counts as what one of two people calls the other: the number of uses, the share of
 them by one person, and the share of that person's messages.
 """
+BETWEEN_TWO = 0.95
+"""The share of all messages from which on two people talk, whoever else has said something."""
 
 
 def with_aliases(
@@ -28,10 +30,13 @@ def with_aliases(
     other's. It is not searched for, because that person does not use it. Who has no name is a
     model or its user: what one of them says again and again is mostly the subject, such as Redis.
     """
-    people = outline.people()
-    if len(people) != 2 or not question.names:
+    people = Counter[str]()
+    for (name, _), count in outline.people().items() if question.names else ():
+        people[name] += count
+    two = people.most_common(2)
+    if len(two) < 2 or sum(count for _, count in two) < BETWEEN_TWO * people.total():
         return question, found
-    (first, _), (second, _) = people
+    (first, _), (second, _) = two
     if not (first and second):
         return question, found
     called: dict[str, str] = {}
@@ -40,8 +45,8 @@ def with_aliases(
             entries = [entry for number in one.numbers if (entry := outline.entry(number))]
             callers = Counter(entry.speaker for entry in entries if entry.is_said)
             caller, calls = max(callers.items(), key=lambda pair: pair[1], default=("", 0))
-            often = sum(count for (name, _), count in people.items() if name == caller)
-            if calls >= MOSTLY * callers.total() and calls >= OFTEN * often:
+            is_often = calls >= OFTEN * people[caller]
+            if is_often and calls >= MOSTLY * callers.total() and caller in (first, second):
                 called[one.term] = second if caller == first else first
     if not called:
         return question, found

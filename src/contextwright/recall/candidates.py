@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from itertools import zip_longest
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice, zip_longest
 from typing import TypeAlias, TypeVar
 
 from contextwright.recall.outline import SAID, Entry
@@ -16,6 +17,10 @@ fits the budget.
 """
 REACH = 20
 """Neighbours of hits that are ranked if nothing nearer fills the budget."""
+ALIKE = 0.5
+"""The largest share of messages of one length by one speaker among the first, while there are
+others: so many are mostly the same words again and again.
+"""
 
 Item = TypeVar("Item")
 Allows: TypeAlias = Callable[[int, Entry], bool]
@@ -35,22 +40,34 @@ def first_of(
     Other messages with the words of a question, such as tool results, do not count.
     """
     first: list[int] = []
+    again: list[int] = []
+    alike: Counter[tuple[int, str, str]] = Counter()
     wanted = 0
     for place, number in enumerate(numbers):
         if wanted >= most:
             break
         entry = entry_of(number)
         is_wanted = entry is not None and allows(number, entry)
+        if entry is not None and is_wanted:
+            form = entry.size, entry.speaker, entry.id
+            alike[form] += 1
+            if alike[form] > most * ALIKE:
+                again.append(number)
+                continue
         wanted += is_wanted
         if is_wanted or place < most:
             first.append(number)
-    return first
+    return [*first, *islice(again, most - wanted)]
 
 
-def in_turn(first: Sequence[Item], second: Sequence[Item]) -> list[Item]:
-    """Alternate between two lists, without duplicates."""
-    pairs = zip_longest(first, second)
-    return [*dict.fromkeys(item for pair in pairs for item in pair if item is not None)]
+def in_turn(first: Iterable[Item], second: Iterable[Item]) -> Iterator[Item]:
+    """Alternate between two, without duplicates, as far as they are wanted."""
+    seen: set[Item] = set()
+    for pair in zip_longest(first, second):
+        for item in pair:
+            if item is not None and item not in seen:
+                seen.add(item)
+                yield item
 
 
 def with_neighbours(seeds: Sequence[int], most: int, last: int) -> set[int]:

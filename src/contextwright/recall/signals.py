@@ -92,7 +92,7 @@ def signals_of(
     best = first_of(words.best_first(), most, entry_of, allows)
     nearest = first_of(meanings, most, entry_of, allows)
     # An answer often shares no word with the question, but is next to a message that does.
-    looked_at = with_neighbours(in_turn(best, nearest), most, outline.last)
+    looked_at = with_neighbours([*in_turn(best, nearest)], most, outline.last)
     looked_at.update(first_of(named_in(question, times, outline), most, entry_of, allows))
     entries = {number: entry_of(number) for number in sorted(looked_at)}
     said = {number: entry for number, entry in entries.items() if entry and entry.flags & SAID}

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from contextwright.messages.message import Message
 from contextwright.messages.speech import spoken_text
+from contextwright.recall.lines import wording
 from contextwright.recall.outline import Outline
 from contextwright.recall.packing import Packing, worth
 from contextwright.recall.passages import FEWEST_CHARS, Excerpt, is_long, passage_odds, passages_of
@@ -23,7 +24,7 @@ from contextwright.store.rows.conversations import Head
 from contextwright.store.rows.damage import STAND_IN
 from contextwright.store.rows.index import Place
 
-__all__ = ["Candidates", "SearchedConversation", "fill"]
+__all__ = ["Candidates", "SearchedConversation", "fill", "read_visible", "without_repeats"]
 
 AT_ONCE = 64
 """Messages that are read together."""
@@ -32,6 +33,9 @@ BEST_SHARE = log(0.7)
 """What the best passage of a long message mostly has of its probability, as a logarithm. More would
 read many messages for nothing, less would offer passages too late.
 """
+
+REPEATED = 4
+"""From so many messages on that look the same they are read, to see whether they are."""
 
 BODIES = f"""
 SELECT m.seq, m.body, m.digest, k.visibility, k.pinned FROM messages m
@@ -145,6 +149,39 @@ def least_size(ranked: RankedMessage, excerpts: bool) -> int:
     """Return the characters of a message, or of the shortest usual passage of it."""
     size = ranked.entry.size
     return FEWEST_CHARS if excerpts and is_long(size) else size
+
+
+def without_repeats(
+    connection: Connection, searched: SearchedConversation, ranked: Sequence[RankedMessage]
+) -> list[RankedMessage]:
+    """Return ranked messages; of many with the same words by the same speaker only the best.
+
+    Said hundreds of times, they would be rivals of each other and all that a question seems to
+    need, and what is less likely would be filler beside them.
+    """
+    alike: dict[object, list[int]] = {}
+    for one in ranked:
+        entry, signals = one.entry, one.signals
+        if signals.words or signals.meaning:
+            form = entry.size, entry.speaker, entry.id, signals.words, signals.meaning
+            alike.setdefault(form, []).append(one.number)
+    some = [number for numbers in alike.values() if len(numbers) >= REPEATED for number in numbers]
+    if not some:
+        return [*ranked]
+    said: dict[int, str] = {}
+    for start in range(0, len(some), AT_ONCE):
+        pairs = [(searched, number) for number in some[start : start + AT_ONCE]]
+        for (_, number), message in read_visible(connection, pairs).items():
+            said[number] = wording(spoken_text(message))
+    kept: list[RankedMessage] = []
+    seen: set[tuple[str, str, str]] = set()
+    for one in ranked:
+        words = (one.entry.speaker, one.entry.id, said.get(one.number, ""))
+        if words not in seen:
+            kept.append(one)
+        if words[-1]:
+            seen.add(words)
+    return kept
 
 
 def read_best(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -9,17 +10,24 @@ from msgspec.structs import replace
 
 from contextwright.errors import EmbedderError
 from contextwright.messages.message import Message
+from contextwright.messages.speech import spoken_text
 from contextwright.recall.candidates import in_turn
 from contextwright.recall.confidence import confidence_of, without_filler
 from contextwright.recall.from_memories import items_of
-from contextwright.recall.outline import is_said
+from contextwright.recall.outline import ASKS, USER, is_said
 from contextwright.recall.packing import Packing, RecallHit, RecallResult
 from contextwright.recall.questions import Question, asked_among, asked_by, question_of
 from contextwright.recall.ranking import rank, rivals_of
 from contextwright.recall.signals import TermMatches
 from contextwright.store.engines.base import Connection, Value
 from contextwright.store.recall import search
-from contextwright.store.recall.filling import Candidates, SearchedConversation, fill
+from contextwright.store.recall.filling import (
+    Candidates,
+    SearchedConversation,
+    fill,
+    read_visible,
+    without_repeats,
+)
 from contextwright.store.recall.meanings import meanings_of
 from contextwright.store.recall.options import MOST, RecallRequest
 from contextwright.store.recall.terms import DAMAGED
@@ -44,14 +52,18 @@ them too.
 """
 CHATS = 8
 """Number of best matching conversations that are searched closely, of all."""
-HITS, NEAREST = 1_000, 200
-"""Number of best messages, by words and by meaning, that select those conversations."""
+TRIES, NEAREST = 1_000, 200
+"""Number of best messages, by words and by meaning, that select those conversations; of each
+conversation an equal share of the former.
+"""
 COMMON = 0.2
 """Weight of a common word, where other words have 1."""
 PART = 0.5
 """Weight of a part of a compound."""
 LONG = 5_000
 """Number of messages from which common words are not searched for, because too many have them."""
+NEWEST = 30
+"""Number of newest messages among which a question may be that is being answered."""
 HIDDEN = "SELECT seq FROM marks WHERE conversation = ? AND visibility <> 'public'"
 TITLE = "SELECT title FROM conversations WHERE number = ?"
 NAMES = "SELECT id FROM conversations WHERE tenant = ? AND number = ?"
@@ -60,7 +72,9 @@ NAMES = "SELECT id FROM conversations WHERE tenant = ? AND number = ?"
 def recall_in(state: State, id: str, wish: RecallRequest) -> RecallResult:
     """Recall from a conversation and those it was forked from."""
     trouble = indexed(state, id)
-    searched = state.engine.read(lambda connection: look(connection, state, id, wish.last))
+    searched = state.engine.read(
+        lambda connection: look(connection, state, id, wish.last, wish.query)
+    )
     people, handles = searched.outline.people(), searched.outline.handles()
     question = question_of(wish.query, {name for name, _ in people if name}, wish.now, handles)
     if wish.asker is not None:
@@ -111,7 +125,7 @@ def recall_everywhere(state: State, wish: RecallRequest) -> RecallResult:
         people: dict[str, str] = {}
         ids, terms, damaged = fitting(connection, state, question, vector, total)
         for id in ids:
-            searched = look(connection, state, id, None)
+            searched = look(connection, state, id, None, wish.query)
             title = title_of(connection, searched.head) or id
             searched = replace(searched, title=title, known=terms)
             people |= names_in(connection, searched)
@@ -182,8 +196,13 @@ def memory_meanings(
     return meanings_of(connection, state.tenant, memories, embedder.name, vector)
 
 
-def look(connection: Connection, state: State, id: str, last: int | None) -> SearchedConversation:
-    """Read a conversation's outline."""
+def look(
+    connection: Connection, state: State, id: str, last: int | None, query: str = ""
+) -> SearchedConversation:
+    """Read a conversation's outline, up to a message; by default to where the question was asked.
+
+    A question that is stored already has all of its words, and answers nothing.
+    """
     head = conversations.seen(connection, state.tenant, id)
     length = conversations.length_of(connection, head, id)
     end = length if last is None else min(last, length)
@@ -192,7 +211,28 @@ def look(connection: Connection, state: State, id: str, last: int | None) -> Sea
     for (number, seq), message in behind.items():
         new.setdefault(number, []).append((seq, message))
     outline = state.index.outlines.outline(connection, head, end, new)
-    return SearchedConversation(id, head, end, behind, outline)
+    found = SearchedConversation(id, head, end, behind, outline)
+    asked = None if last is not None else place_of_question(connection, found, query)
+    if asked is None:
+        return found
+    outline = state.index.outlines.outline(connection, head, asked - 1, new)
+    return replace(found, end=asked - 1, outline=outline)
+
+
+def place_of_question(
+    connection: Connection, searched: SearchedConversation, query: str
+) -> int | None:
+    """Return the number of the newest words of a user, if they are the question itself."""
+    outline = searched.outline
+    for number in range(outline.last, max(outline.last - NEWEST, 0), -1):
+        entry = outline.entry(number)
+        if entry is not None and entry.is_said and entry.flags & USER:
+            if not entry.flags & ASKS or entry.size != len(" ".join(query.split())):
+                return None
+            found = read_visible(connection, [(searched, number)]).values()
+            is_it = any(spoken_text(one).split() == query.split() for one in found)
+            return number if is_it else None
+    return None
 
 
 def title_of(connection: Connection, head: Head) -> str:
@@ -226,6 +266,7 @@ def ranked_in(
         ranking=wish.ranking,
         allows=wish.allows(hidden),
     )
+    ranked = without_repeats(connection, searched, ranked)
     whole = sum(one.weight for one in found) or 1.0
     words = {one.term: one.weight / whole for one in found}
     confidence = confidence_of(ranked, found, question)
@@ -296,17 +337,23 @@ def fitting(
     damaged = search.damaged_of_tenant(connection, state.tenant, keys)
     with_bare = search.with_bare(keys, question.text)
     terms = search.weighed(question.terms, max(total, 1), with_bare)
-    by_words = search.ranked(terms, HITS)
     near: Nearest = []
     if vector is not None and state.index.space is not None:
         near = state.index.space.nearest_of_tenant(connection, state.tenant, vector, NEAREST)
     best: dict[int, None] = {}
+    tried: Counter[int] = Counter()
     # Alternate, so that neither words nor meaning alone decide.
-    for place in in_turn([place for place, _ in by_words], [place for place, _ in near]):
-        if place[0] not in best and is_recallable(connection, place):
-            best[place[0]] = None
-            if len(best) >= CHATS:
-                break
+    by_words = (place for place, _ in search.ranked(terms))
+    tries = 0
+    for place in in_turn(by_words, (place for place, _ in near)):
+        number = place[0]
+        if number in best or tried[number] >= TRIES // CHATS:
+            continue
+        tries, tried[number] = tries + 1, tried[number] + 1
+        if is_recallable(connection, place):
+            best[number] = None
+        if len(best) >= CHATS or tries >= TRIES:
+            break
     rows = (connection.rows(NAMES, state.tenant, number) for number in best)
     ids = [id for found in rows for (id,) in found]
     return ids, search.rare_enough(terms), damaged

@@ -308,8 +308,8 @@ def rarity(count: int, total: int) -> float:
     return log(1 + (max(total - count, 0) + 0.5) / (count + 0.5))
 
 
-def ranked(terms: Sequence[Term], most: int | None = None) -> list[tuple[Place, float]]:
-    """Return places with their scores, best first; of equal ones the newer first.
+def ranked(terms: Sequence[Term]) -> Iterator[tuple[Place, float]]:
+    """Yield places with their scores, best first; of equal ones the newer first.
 
     The score is the share of the query that a message has, from 0 to 1, where rare terms count
     more: 1 means that it has every term.
@@ -330,7 +330,7 @@ def ranked(terms: Sequence[Term], most: int | None = None) -> list[tuple[Place, 
         alike[rounded[mask]].append(key)
     # Most messages have one frequent term: they are sorted only if they are wanted.
     best = (key for share in sorted(alike, reverse=True) for key in newest_first(alike[share]))
-    return [(place_of(key), shares[masks[key]]) for key in islice(best, most)]
+    return ((place_of(key), shares[masks[key]]) for key in best)
 
 
 def newest_first(keys: list[int]) -> list[int]:
