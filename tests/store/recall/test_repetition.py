@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Literal
 
 import pytest
 
@@ -33,7 +34,7 @@ QUESTION = "Which brand of water does Anna drink at work?"
 @pytest.mark.parametrize("embedder", [None, "wordllama"])
 @pytest.mark.parametrize("times", [0, 30, 150, 300])
 def test_what_is_said_again_and_again_hides_nothing(
-    place: str, times: int, embedder: str | None
+    place: str, times: int, embedder: Literal["wordllama"] | None
 ) -> None:
     """Neither as candidates, nor as rivals, nor as all that a question seems to need."""
     with cw.Store(place, embedder=embedder) as store:
