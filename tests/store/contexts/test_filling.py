@@ -214,6 +214,31 @@ def test_sections_that_fill_share_what_is_left(chat: cw.Chat) -> None:
     assert sections["Other[2]"] > 300
 
 
+def test_a_section_that_fills_is_asked_again_only_for_less_than_it_used(chat: cw.Chat) -> None:
+    """Among others it costs a few tokens more than alone, though it leaves some of its room."""
+    rooms: list[int] = []
+
+    class Steps(cw.Section):
+        heading = "# Steps"
+        budget = 0.6
+        fills = True
+
+        def write(self, moment: SectionInput) -> str | None:
+            assert moment.tokens is not None
+            rooms.append(moment.tokens)
+            return " word" * (moment.tokens // 16 * 16)
+
+    asked = set[int]()
+    for budget in range(1_500, 1_532):
+        rooms.clear()
+        context = chat.context(
+            cw.Recipe(system=["Be kind.", Steps()]), model="gpt-4o", budget=budget
+        )
+        assert context.ledger.most <= budget
+        asked.add(len(rooms))
+    assert asked == {1, 2}
+
+
 @examples(STORE)
 @given(histories, windows, st.sampled_from((120, 300, 600, 2_000)))
 def test_any_history_within_the_budget_nothing_twice_and_the_same_again(

@@ -62,7 +62,8 @@ def filled(fitted: Fitted, room: int) -> Fitted:
         trial = asked(attempt, room, kept).trial(decisions)
         if trial.free >= 0 or room > fitted.free or room <= 0:
             return trial
-        room += trial.free  # among others it may cost a little more than alone
+        # Among others it may cost a little more than alone, though it has used less than its room.
+        room = min(room, used(trial)) + trial.free
 
 
 def asked(attempt: Attempt, room: int, kept: frozenset[int]) -> Attempt:
