@@ -77,6 +77,8 @@ class Message(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=Tru
     @property
     def text(self) -> str:
         """The text, without thinking, calls and results."""
+        if len(self.parts) == 1 and type(part := self.parts[0]) is Text:  # nine of ten
+            return part.text
         return "\n".join(part.text for part in self.parts if isinstance(part, Text))
 
     @property

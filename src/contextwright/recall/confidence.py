@@ -56,7 +56,7 @@ def evidence_of(
         named = max(fit for fit, is_named in pairs if is_named)
         others = max(fit for fit, is_named in pairs if not is_named)
     # The order in which messages are found must not change a bit.
-    expected = fsum(one.chance for one in ranked)
+    expected = fsum([probability(one.odds) for one in ranked])
     whole = fsum(one.weight for one in found)
     # Somebody who talks here, and a time with messages, are there, even if nobody says the words.
     met = frozenset[str]()
@@ -91,7 +91,7 @@ def confidence_of(
 def without_filler(ranked: Sequence[RankedMessage]) -> list[RankedMessage]:
     """Return the likeliest messages, as many as hold nearly all that is expected to be needed."""
     best = sorted(ranked, key=BEST_FIRST, reverse=True)
-    chances = [one.chance for one in best]
+    chances = [probability(one.odds) for one in best]
     left = ENOUGH * fsum(chances)
     for count, chance in enumerate(chances):
         if left <= 0:

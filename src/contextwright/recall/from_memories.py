@@ -24,7 +24,7 @@ from contextwright.recall.ranking import (
     probability,
 )
 from contextwright.recall.signals import OWN, Signals
-from contextwright.text.terms import bare_terms, held_terms
+from contextwright.text.terms import held_terms
 
 __all__ = ["MemoryMatch", "items_of", "text_of"]
 
@@ -94,8 +94,8 @@ def items_of(
     Args:
         meanings: how near the meaning of each is; None uses words only.
     """
-    asked, bare = set(question.terms), bare_terms(question.text)
-    held = [held_terms(text_of(memory), asked, bare) for memory in memories]
+    asked = set(question.terms)
+    held = [held_terms(text_of(memory), asked, question.bare) for memory in memories]
     counts = Counter(term for terms in held for term in terms)
     weights = {
         term: log(1 + (len(memories) + FEW) / (counts[term] + 0.5)) for term in sorted(asked)

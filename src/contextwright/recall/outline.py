@@ -252,6 +252,13 @@ class Outline:
                 return page.sessions[number - page.first]
         return None
 
+    def speaker(self, number: int) -> str:
+        """Return the name of a message's speaker; empty if there is none."""
+        for first, last, page in self.pages:
+            if first <= number <= last:
+                return page.lines.speakers[number - page.first]
+        return ""
+
     def size(self, number: int) -> int:
         """Return the characters of a message."""
         for first, last, page in self.pages:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Set
 from datetime import datetime
 from types import MappingProxyType
 
@@ -15,6 +15,7 @@ from contextwright.text.persons import means_one, means_speaker
 from contextwright.text.terms import (
     VOWELLED,
     Languages,
+    bare_terms,
     common_words,
     compound_parts,
     keywords,
@@ -97,6 +98,8 @@ class Question(Struct, frozen=True):
     """Terms by which it names speakers."""
     dated: frozenset[str] = frozenset()
     """Terms by which it names times."""
+    bare: Mapping[str, Set[str]] = MappingProxyType({})
+    """What a message may have instead of a term."""
 
 
 def question_of(
@@ -133,6 +136,7 @@ def question_of(
         is_remark=len(telling) - len(parts_of(written_in(text).marked)) > KEYWORDS
         and QUESTION_MARK.search(text) is None,
         dated=frozenset(terms_of(" ".join(time.said for time in times), languages)),
+        bare=bare_terms(text),
     )
     return asked_among(question, speakers, handles)
 

@@ -120,10 +120,11 @@ class RankedMessage(Struct, frozen=True, gc=False):
     def parts(self) -> tuple[Part, ...]:
         """The part of each reason in the log-odds of the score, computed on demand."""
         base, *others = self.others
-        reasons = (*parts_of(self.signals, self.weights), *others)
+        adds = zip(Signals._fields, map(mul, self.signals, self.weights), strict=True)
         return (
             Part(base.name, SHARPER * base.adds + self.rivals),
-            *(Part(part.name, SHARPER * part.adds) for part in reasons),
+            *[Part(name, SHARPER * more) for name, more in adds if more],
+            *[Part(part.name, SHARPER * part.adds) for part in others],
         )
 
 

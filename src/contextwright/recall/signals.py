@@ -6,11 +6,12 @@ and its time. Its length says nothing about it; packing sets its price against i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from datetime import UTC, datetime
 from functools import cache
 from itertools import accumulate, zip_longest
-from math import inf, log
+from math import inf, log, log2
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -37,6 +38,8 @@ FADING = 7.0
 """Days after a named time until a message counts half."""
 LATEST = 0.5
 """The fit of a day from which its messages are ranked because a question names the time."""
+LONGEST_FIT = FADING * log2(1 / LATEST) + 1
+"""Days after a period of which none fits so well, and one for what is left of a day."""
 SURE = 0.5
 """Minimum certainty of a period; "recently" is not enough."""
 
@@ -126,17 +129,16 @@ def named_in(question: Question, times: Times, outline: Outline) -> Iterator[int
 
     "What did Ann say yesterday?" shares no word with any of them.
     """
-    people = outline.said_by(question.speakers | question.askers)
+    people = question.speakers | question.askers
     days: list[int] = []
     if times.are_known:
-        fits = {day: times.fit(day * DAY + DAY - 1) for day in outline.days()}
+        fits = {day: times.fit(day * DAY + DAY - 1) for day in times.near(outline.days())}
         fitting = (day for day, fit in fits.items() if fit >= LATEST)
         days = sorted(fitting, key=lambda day: (-fits[day], -day))
-        theirs = [*people]
-        if theirs:
-            yield from filter({*theirs}.__contains__, outline.said_on(days))
-        people = iter(theirs)
-    pairs = zip_longest(people, outline.said_on(days))
+        if people:
+            on_days = outline.said_on(days)
+            yield from (number for number in on_days if outline.speaker(number) in people)
+    pairs = zip_longest(outline.said_by(people), outline.said_on(days))
     yield from (number for pair in pairs for number in pair if number)
 
 
@@ -170,12 +172,9 @@ class Words:
 
     def best_first(self) -> Iterator[int]:
         """Yield the messages by the words they have, regardless of length; newer ones win a tie."""
-        numbers: dict[int, list[int]] = {}
+        numbers: defaultdict[int, list[int]] = defaultdict(list)
         for number, mask in self.masks.items():
-            if mask in numbers:
-                numbers[mask].append(number)
-            else:
-                numbers[mask] = [number]
+            numbers[mask].append(number)
         alike: dict[float, list[int]] = {}
         for mask, some in numbers.items():
             alike.setdefault(self.weigh(mask), []).extend(some)
@@ -263,6 +262,19 @@ class Times:
             for period in sure
             if not period.yearly
         ]
+
+    def near(self, days: Set[int]) -> Set[int]:
+        """Return the days, of some, that may fit enough for their messages to be ranked.
+
+        A long conversation has hundreds of days, and few of them are in a period or soon after it.
+        """
+        if self._yearly:
+            return days
+        near: set[int] = set()
+        for start, end, _ in self._spans:
+            first, last = start / DAY - 1, end / DAY + LONGEST_FIT
+            near.update([day for day in days if first <= day <= last])
+        return near
 
     def fit(self, time: int) -> float:
         """Return 1 within a period and less after it: people report on a day when it is over."""

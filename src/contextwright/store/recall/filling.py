@@ -9,6 +9,7 @@ from math import log
 from typing import TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from contextwright.messages.message import Message
 from contextwright.messages.speech import spoken_text
@@ -69,6 +70,8 @@ class Candidates(Struct, frozen=True):
     confidence: float
     damaged: Damaged
     """The messages that were damaged when they were indexed."""
+    rivals: float = 0.0
+    """The part of all rivals in the log-odds of each score, once they are known."""
 
 
 Order: TypeAlias = tuple[float, int, int, int]
@@ -197,7 +200,8 @@ def read_best(
             connection, [(found[order[2]].searched, one.number) for order, one in some]
         )
         for order, one in some:
-            searched = found[order[2]].searched
+            source = found[order[2]]
+            searched = source.searched
             message = messages.get((searched.id, one.number))
             place = (searched.head.owner(one.number), one.number)
             if message is None or place in read:
@@ -206,7 +210,7 @@ def read_best(
             if STAND_IN in message.meta:
                 damaged.add((searched.id, one.number))
             else:
-                yield order, one, message
+                yield order, replace(one, rivals=source.rivals), message
 
 
 def read_visible(

@@ -60,8 +60,10 @@ class Indexing:
 
     def run(self, embedder: Embedder | None, progress: Progress | None = None) -> IndexResult:
         """Index what is missing, including vectors if there is an embedder."""
-        words = self.engine.read(self._lacking_words)
-        pages = self.engine.read(self._lacking_vectors(embedder))
+        lacking_vectors = self._lacking_vectors(embedder)
+        words, pages = self.engine.read(
+            lambda connection: (self._lacking_words(connection), lacking_vectors(connection))
+        )
         total = missing(words) + missing(pages)
         done = IndexResult()
 

@@ -38,7 +38,7 @@ from contextwright.store.rows.conversations import Head
 from contextwright.store.rows.damage import STAND_IN, losses_of
 from contextwright.store.rows.index import Place, gaps_of
 from contextwright.store.state import State
-from contextwright.text.terms import bare_terms, terms_of
+from contextwright.text.terms import terms_of
 
 if TYPE_CHECKING:
     from contextwright.recall.vectors.matrix import Vectors
@@ -86,8 +86,9 @@ def recall_in(state: State, id: str, wish: RecallRequest) -> RecallResult:
         said = people.total()
         found = ranked_in(connection, state, searched, question, vector, wish, said)
         packing = Packing(wish.budget, wish.price, wish.limit)
-        names = names_in(connection, searched)
-        for item in known(connection, state, id, question, vector, wish):
+        memories = known(connection, state, id, question, vector, wish)
+        names = names_in(connection, searched) if memories else {}
+        for item in memories:
             packing.add(named(item, names))
         if found.confidence >= wish.min_confidence:
             fill(connection, packing, wanted([found], wish), wish.excerpts, found.damaged)
@@ -123,17 +124,18 @@ def recall_everywhere(state: State, wish: RecallRequest) -> RecallResult:
         total = state.index.results.of(connection, search.size_of_tenant, state.tenant)
         found: list[Candidates] = []
         people: dict[str, str] = {}
+        memories = known(connection, state, "", question, vector, wish)
         ids, terms, damaged = fitting(connection, state, question, vector, total)
         for id in ids:
             searched = look(connection, state, id, None, wish.query)
             title = title_of(connection, searched.head) or id
             searched = replace(searched, title=title, known=terms)
-            people |= names_in(connection, searched)
+            people |= names_in(connection, searched) if memories else {}
             names = {name for name, _ in searched.outline.people() if name}
             asked = asked_among(question, names, searched.outline.handles())
             found.append(ranked_in(connection, state, searched, asked, vector, wish, total))
         packing = Packing(wish.budget, wish.price, wish.limit)
-        for item in known(connection, state, "", question, vector, wish):
+        for item in memories:
             packing.add(named(item, people))
         best = max((one.confidence for one in found), default=0.0)
         if best >= wish.min_confidence:
@@ -270,7 +272,7 @@ def ranked_in(
     whole = sum(one.weight for one in found) or 1.0
     words = {one.term: one.weight / whole for one in found}
     confidence = confidence_of(ranked, found, question)
-    return Candidates(searched, ranked, words, bare_terms(question.text), confidence, damaged)
+    return Candidates(searched, ranked, words, question.bare, confidence, damaged)
 
 
 def wanted(found: Sequence[Candidates], wish: RecallRequest) -> list[Candidates]:
@@ -278,10 +280,11 @@ def wanted(found: Sequence[Candidates], wish: RecallRequest) -> list[Candidates]
     rivals = rivals_of(some.ranked for some in found)
     offered: list[Candidates] = []
     for some in found:
-        ranked = [replace(one, rivals=rivals) for one in without_filler(some.ranked)]
+        ranked = without_filler(some.ranked)
         if wish.min_score:
-            ranked = [one for one in ranked if one.score >= wish.min_score]
-        offered.append(replace(some, ranked=ranked))
+            least = wish.min_score
+            ranked = [one for one in ranked if replace(one, rivals=rivals).score >= least]
+        offered.append(replace(some, ranked=ranked, rivals=rivals))
     return offered
 
 
@@ -298,7 +301,7 @@ def found_in(
     head, end = searched.head, searched.end
     numbers = search.numbers_in(connection, head, end, searched.behind, searched.known)
     damaged = search.damaged_in(connection, searched.id, head, numbers(DAMAGED))
-    found = matches_of(question, search.with_bare(numbers, question.text), end, hidden)
+    found = matches_of(question, search.with_bare(numbers, question.bare), end, hidden)
     if vector is None or state.index.space is None:
         return found, None, damaged
     asks = not question.is_remark
@@ -335,7 +338,7 @@ def fitting(
     gaps = state.index.results.of(connection, gaps_of, state.tenant)
     keys = search.keys_of_tenant(connection, state.tenant, gaps)
     damaged = search.damaged_of_tenant(connection, state.tenant, keys)
-    with_bare = search.with_bare(keys, question.text)
+    with_bare = search.with_bare(keys, question.bare)
     terms = search.weighed(question.terms, max(total, 1), with_bare)
     near: Nearest = []
     if vector is not None and state.index.space is not None:

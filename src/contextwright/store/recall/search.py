@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import islice
 from math import log, sqrt
 from types import MappingProxyType
@@ -131,7 +131,8 @@ def in_conversation(
         return [key_of((head.owner(seq), seq)) for seq in numbers(term)]
 
     damaged |= damaged_in(connection, id, head, numbers(DAMAGED))
-    for place, score in ranked(weighed(terms_in_query(query), length, with_bare(keys, query))):
+    terms = weighed(terms_in_query(query), length, with_bare(keys, bare_terms(query)))
+    for place, score in ranked(terms):
         yield from hits_at(connection, id, head.number, place, score, damaged)
 
 
@@ -277,17 +278,26 @@ def in_tenant(
     total = size_of_tenant(connection, tenant)
     keys = keys_of_tenant(connection, tenant, gaps_of(connection, tenant))
     damaged |= damaged_of_tenant(connection, tenant, keys)
-    for place, score in ranked(weighed(terms_in_query(query), total, with_bare(keys, query))):
+    terms = weighed(terms_in_query(query), total, with_bare(keys, bare_terms(query)))
+    for place, score in ranked(terms):
         for (id,) in connection.rows(NAME, place[0], tenant):
             yield from hits_at(connection, id, place[0], place, score, damaged)
 
 
-def with_bare(find: Keys, query: str) -> Keys:
-    """Return what finds the terms of a query also in messages that show no language."""
-    bare = bare_terms(query)
-    if not bare:
-        return find
-    return lambda term: [*{key for one in (term, *sorted(bare.get(term, ()))) for key in find(one)}]
+def with_bare(find: Keys, bare: Mapping[str, Set[str]]) -> Keys:
+    """Return what finds the terms of a query also in messages that have others instead.
+
+    Args:
+        bare: the `bare_terms` of the query.
+    """
+
+    def keys(term: str) -> list[int]:
+        others = bare.get(term)
+        if not others:
+            return find(term)
+        return [*{key for one in (term, *sorted(others)) for key in find(one)}]
+
+    return keys
 
 
 def terms_in_query(query: str) -> list[str]:
