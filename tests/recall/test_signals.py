@@ -11,7 +11,7 @@ import contextwright as cw
 from contextwright.recall.dates.periods import Period
 from contextwright.recall.outline import Outline
 from contextwright.recall.questions import question_of
-from contextwright.recall.signals import Signals, TermMatches, Times, signals_of
+from contextwright.recall.signals import LATEST, Signals, TermMatches, Times, signals_of
 from samples.recall import START, outline_of
 
 
@@ -116,3 +116,27 @@ def test_how_well_a_time_fits(period: Period, days: float, fit: float) -> None:
     """A time within a period fits, and less so with every week after it."""
     moment = DAY + timedelta(days=days)
     assert Times([period]).fit(int(moment.timestamp())) == pytest.approx(fit)
+
+
+DAYS = frozenset(range(19_300, 19_400))
+ends = st.none() | st.integers(19_310 * 86_400, 19_390 * 86_400).map(
+    lambda seconds: datetime.fromtimestamp(seconds, UTC)
+)
+
+
+@given(st.lists(st.tuples(ends, ends, st.booleans()), max_size=3))
+def test_days_that_are_not_near_do_not_fit(
+    spans: list[tuple[datetime | None, datetime | None, bool]],
+) -> None:
+    """The days whose messages are ranked are the same as if every day were looked at."""
+    times = Times([Period(*sorted_span(one, two), 1.0, "", yearly) for one, two, yearly in spans])
+    near = times.near(DAYS)
+    assert near <= DAYS
+    assert {day for day in DAYS if times.fit(day * 86_400 + 86_399) >= LATEST} <= near
+
+
+def sorted_span(
+    one: datetime | None, two: datetime | None
+) -> tuple[datetime | None, datetime | None]:
+    """A beginning and an end, in their order."""
+    return (two, one) if one and two and two < one else (one, two)

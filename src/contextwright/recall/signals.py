@@ -22,7 +22,7 @@ from contextwright.recall.outline import AROUND, ASKS, SAID, USER, Entry, Outlin
 from contextwright.recall.places import DAY
 from contextwright.recall.questions import Question
 
-__all__ = ["OWN", "Signals", "TermMatches", "signals_of"]
+__all__ = ["LATEST", "OWN", "Signals", "TermMatches", "signals_of"]
 
 LONG = 240
 """Characters from which a message contains words by chance."""
@@ -38,8 +38,8 @@ FADING = 7.0
 """Days after a named time until a message counts half."""
 LATEST = 0.5
 """The fit of a day from which its messages are ranked because a question names the time."""
-LONGEST_FIT = FADING * log2(1 / LATEST) + 1
-"""Days after a period of which none fits so well, and one for what is left of a day."""
+LONGEST_FIT = FADING * log2(1 / LATEST)
+"""Days after a period until none fits so well."""
 SURE = 0.5
 """Minimum certainty of a period; "recently" is not enough."""
 
