@@ -281,11 +281,11 @@ def test_a_stream_crosses_piece_by_piece(source: str, target: str) -> None:
 ITEM_IDS = ("msg_", "rs_", "fc_", "ctc_")
 
 
-def said(reply: cw.Conversation) -> str:
-    """The text without refusals, in its order, with the line breaks around providers' blocks."""
-    return "".join(
-        part.text for part in parts_of(reply) if isinstance(part, cw.Text) and not is_refusal(part)
-    )
+def said(reply: cw.Conversation) -> list[str]:
+    """The text without refusals, and the thoughts, in their order and with their line breaks."""
+    parts = [one for one in parts_of(reply) if not (isinstance(one, cw.Text) and is_refusal(one))]
+    kinds = (cw.Text, cw.Thinking)
+    return ["".join(part.text for part in parts if isinstance(part, kind)) for kind in kinds]
 
 
 def parts_of(reply: cw.Conversation) -> tuple[Any, ...]:

@@ -92,3 +92,57 @@ def test_thinking_of_others_has_a_signature_that_clients_of_claude_send_back(
         sent = cw.convert(body, "anthropic", target)
         assert UNSIGNED.encode() not in sent.json
         assert "loss.thinking" in [change.code for change in sent.changes]
+
+
+ENDS: dict[str, tuple[str, dict[str, Any], dict[str, list[str]]]] = {
+    "a stop sequence": (
+        "anthropic",
+        {"stop_reason": "stop_sequence", "stop_sequence": "END"},
+        dict.fromkeys(("gemini", "openai-chat", "openai-responses"), ["stop_sequence"]),
+    ),
+    "a refusal": (
+        "anthropic",
+        {"stop_reason": "refusal", "stop_details": {"type": "refusal", "explanation": "Not this."}},
+        dict.fromkeys(("openai-chat", "openai-responses"), ["stop_details.explanation"]),
+    ),
+    "a filter": (
+        "gemini",
+        {"candidates": [{"finishReason": "SAFETY", "finishMessage": "Not this."}]},
+        dict.fromkeys(("openai-chat", "openai-responses"), ["finishMessage"]),
+    ),
+    "a blocked question": (
+        "gemini",
+        {"promptFeedback": {"blockReason": "SAFETY", "blockReasonMessage": "Not this."}},
+        dict.fromkeys(("openai-chat", "openai-responses"), ["promptFeedback.blockReasonMessage"]),
+    ),
+    "a call that the model spoiled": (
+        "gemini",
+        {"candidates": [{"finishReason": "MALFORMED_FUNCTION_CALL", "finishMessage": "f("}]},
+        dict.fromkeys(("anthropic", "openai-chat", "openai-responses"), ["finishMessage"]),
+    ),
+}
+
+
+@pytest.mark.parametrize("target", ["anthropic", "gemini", "openai-chat", "openai-responses"])
+@pytest.mark.parametrize("name", ENDS)
+def test_words_about_the_end_arrive_or_are_named(name: str, target: str) -> None:
+    source, body, lost = ENDS[name]
+    reply = cw.parse_reply({"content": [], **body} if source == "anthropic" else body, source)
+    writer = stream_writer(target, "m")
+    for event in events_of(reply):
+        writer.write(event)
+    said = [f"loss.extra reply: {target} has no {field}" for field in lost.get(target, [])]
+    for changes in (write_reply(reply, target).changes, writer.changes):
+        assert [str(one) for one in changes if one.code.startswith("loss.")] == said
+
+
+@pytest.mark.parametrize("target", ["anthropic", "gemini", "openai-chat", "openai-responses"])
+def test_an_error_within_a_reply_is_written_or_named(target: str) -> None:
+    error = {"code": "server_error", "message": "Out of paper"}
+    body = {"id": "resp_1", "status": "failed", "error": error, "output": []}
+    written = write_reply(cw.parse_reply(body, "openai-responses"), target)
+    if target == "openai-responses":
+        assert written.body["error"] == error
+    said = [str(one) for one in written.changes if one.code == "loss.error"]
+    reason = f"a whole reply of {target} holds no error: 'Out of paper'"
+    assert said == ([] if target == "openai-responses" else [f"loss.error reply: {reason}"])

@@ -116,3 +116,18 @@ def test_an_answer_that_nobody_can_read_does_not_end_well() -> None:
     reply = read("openai-chat", {"choices": [choice]})
     assert reply.finish == "error"
     assert reply.error is not None
+
+
+@pytest.mark.parametrize(("kind", "finish"), [("completed", "stop"), ("incomplete", "length")])
+def test_the_last_event_of_a_response_says_its_status(kind: str, finish: str) -> None:
+    response = {"id": "r", "status": "in_progress", "model": "m"}
+    content = [{"type": "output_text", "text": "Hi"}]
+    item = {"type": "message", "role": "assistant", "content": content}
+    details = {"reason": "max_output_tokens"} if kind == "incomplete" else None
+    events = [
+        {"type": "response.created", "response": response},
+        {"type": "response.output_item.done", "output_index": 0, "item": item},
+        {"type": f"response.{kind}", "response": {"id": "r", "incomplete_details": details}},
+    ]
+    reply = read("openai-responses", *events)
+    assert (reply.message.text, reply.finish) == ("Hi", finish)

@@ -60,9 +60,10 @@ class ChatWriter(StreamWriter):
             self.delta({"refusal" if event.refusal else "content": event.text})
         elif type(event) is ThinkingDelta:
             field = place_in(NAME, event.slot) or "reasoning_content"
+            another = event.index not in self.thought and field in self.thought.values()
             self.thought[event.index] = field
             if field not in LISTS:
-                self.delta({field: event.text})
+                self.delta({field: f"\n{event.text}" if another else event.text})
         elif type(event) is CallStart:
             self.begin_call(event)
         elif type(event) is ArgumentsDelta:

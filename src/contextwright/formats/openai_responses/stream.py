@@ -76,6 +76,8 @@ class ResponsesReader(StreamReader):
 
     def take_response(self, kind: str, response: Object) -> None:
         """Read an event with the whole reply; only the last has its output."""
+        if kind in ENDS:
+            self.reply["status"] = kind.removeprefix("response.")  # some hosts say it here alone
         self.reply.update(response)
         id = response.get("id")
         self.start(ReplyStart(id if isinstance(id, str) else None, self.model))

@@ -5,10 +5,11 @@ Every field of a reply is read, or named in `FREE`, or kept here: nothing is dro
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from contextwright.formats.base import keep_extra
+from contextwright.formats.replies.events import Finish
 from contextwright.messages.changes import Change
 from contextwright.messages.parts import Extra
 from contextwright.wire.values import Object, is_object
@@ -24,6 +25,13 @@ KEPT = {
     "openai-responses": ("id", "status", "incomplete_details", "error", "usage"),
 }
 """Fields that say how a reply ended: read, and kept verbatim for a client of the same format."""
+WORDS = {
+    "anthropic": ("stop_details.explanation", "stop_sequence"),
+    "gemini": ("finishMessage", "promptFeedback.blockReasonMessage"),
+}
+"""Those of them that say more than the reason."""
+EXPLAINING = ("anthropic", "gemini")
+"""Formats that say in words why an answer was withheld."""
 READ = {
     "anthropic": ("content", "model", "error"),
     "gemini": ("candidates", "modelVersion", "error"),
@@ -134,13 +142,24 @@ def beside(extra: Extra, format: str) -> tuple[Object, Object]:
     return rest, dict(inner) if is_object(inner) else {}
 
 
-def name_losses(extra: Extra, format: str, changes: list[Change]) -> None:
+def name_losses(finish: Finish, format: str, changes: list[Change]) -> None:
     """Name the fields that a reply of another format had beside its own."""
-    for source in extra:
+    for source, held in finish.extra.items():
         if source == format or source not in KEPT:
             continue
-        rest, inner = beside(extra, source)
-        lost = [*rest, *(f"{FIRST[source]}.{name}" for name in inner)]
+        rest, inner = beside(finish.extra, source)
+        said = finish.refusal if format in EXPLAINING else None
+        lost = [*rest, *(f"{FIRST[source]}.{name}" for name in inner), *unsaid(held, source, said)]
         if lost:
             reason = f"{format} has no {', '.join(sorted(lost))}"
             changes.append(Change("loss.extra", "reply", reason))
+
+
+def unsaid(held: Object, source: str, said: str | None) -> Iterator[str]:
+    """Yield the fields whose words about the end of a reply are not those that are said."""
+    for path in WORDS.get(source, ()):
+        words: object = held
+        for step in path.split("."):
+            words = words.get(step) if is_object(words) else None
+        if isinstance(words, str) and words not in ("", said):
+            yield path

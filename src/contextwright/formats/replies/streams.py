@@ -38,6 +38,8 @@ CLASSES = {
 """Each provider's folder, and the prefix of its classes."""
 DATED = ("openai-chat", "openai-responses")
 """Formats whose replies have a creation time."""
+FAILING = ("openai-responses",)
+"""Formats whose whole replies may hold an error; a stream of any format may."""
 
 
 class WrittenReply(NamedTuple):
@@ -120,7 +122,10 @@ def write_reply(
     dated = (created,) if format in DATED else ()
     with naming_faults_of(reply):
         body, changes = module.write_reply(reply, finish, model or reply.model or "", id, *dated)
-    name_losses(finish.extra, format, changes)
+    name_losses(finish, format, changes)
+    if reply.error is not None and format not in FAILING:
+        reason = f"a whole reply of {format} holds no error: {shown(reply.error.message)}"
+        changes.append(Change("loss.error", "reply", reason))
     return WrittenReply(body, tuple(changes))
 
 

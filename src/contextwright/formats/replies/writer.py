@@ -113,7 +113,7 @@ class StreamWriter:
         elif type(event) is not ReplyStart:
             if type(event) is Finish:
                 own_extra(event.message_extra, "message", self.format, self.changes)
-                name_losses(event.extra, self.format, self.changes)
+                name_losses(event, self.format, self.changes)
             yield event
 
     def start(self, event: ReplyStart) -> None:
