@@ -64,7 +64,10 @@ def test_every_tool_is_called_under_its_own_name(upstream: str, data_folder: Pat
             assert len({call.id for call in calls}) == len(calls)
             assert server.refused == [], client.name
             got = cw.parse(server.bodies[-1], upstream).settings
-            assert (effort_of(got) is None) == (effort_of(wanted.settings) is None), client.name
+            if effort_of(wanted.settings) is None:  # in Chat Completions, functions may need none
+                assert effort_of(got) in (None, "none"), client.name
+            else:
+                assert effort_of(got) is not None, client.name
             assert (got.output is None) == (wanted.settings.output is None), client.name
 
 
