@@ -49,7 +49,7 @@ from contextwright.serve.calls import (
     leads_elsewhere,
     other_call,
     read_call,
-    require_turns,
+    require_translatable,
 )
 from contextwright.serve.guard import Guard, Keys
 from contextwright.serve.history.continuations import (
@@ -154,7 +154,8 @@ def wire_routes(gateway: Gateway) -> Iterator[BaseRoute]:
     """Yield the paths of the four APIs that ask a model."""
     for prefix in ("/v1", ""):
         yield posted(f"{prefix}/chat/completions", gateway.endpoint("openai-chat"))
-        yield posted(f"{prefix}/responses", gateway.endpoint("openai-responses"))
+        yield posted(f"{prefix}/responses", gateway.endpoint(RESPONSES))
+        yield posted(f"{prefix}/responses/compact", gateway.endpoint(RESPONSES, "compact"))
         yield posted(f"{prefix}/messages", gateway.endpoint("anthropic"))
         yield posted(f"{prefix}/messages/count_tokens", gateway.endpoint("anthropic", "count"))
     for prefix in ("/v1beta", "/v1", ""):
@@ -311,7 +312,7 @@ class Gateway:
             if passage is not None:
                 passage.begin()
             return await relay(call, route.host(call.format), self.client, key)
-        require_turns(call)
+        require_translatable(call)
         provider = self.provider_for(route, call, key)
         stores = provider.format == RESPONSES and route.upstream != ECHO
         line = (session_of(call) or owner, call.format, call.model)
@@ -363,9 +364,8 @@ class Gateway:
 
     def passage(self, call: Call, route: Route, keys: Sequence[str]) -> Passage | None:
         """Follow a request for the record; None if it is not recorded."""
-        if self.recorder is None:
-            return None
-        return self.recorder.follow(call, record_of(call, route), keys)
+        recorder = self.recorder
+        return recorder and recorder.follow(call, record_of(call, route), keys)
 
     def require_passing(self, format: str, path: str, shown: Sequence[str]) -> None:
         """Refuse a call that asks no model, unless its provider decides by the client's own key.

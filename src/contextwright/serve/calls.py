@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
-from contextwright.errors import ParseError
+from contextwright.errors import ParseError, ProviderError
 from contextwright.messages.changes import Change
 from contextwright.serve.reading import read_fields, turns_of
 from contextwright.text.json import decode_json
@@ -31,19 +31,22 @@ __all__ = [
     "leads_elsewhere",
     "other_call",
     "read_call",
-    "require_turns",
+    "require_translatable",
     "secrets_in",
     "value_of",
     "with_body",
 ]
 
-Action: TypeAlias = Literal["generate", "count", "other"]
-"""The purpose of a call. `other` asks no model: files, embeddings, batches, lists of models."""
+Action: TypeAlias = Literal["generate", "compact", "count", "other"]
+"""The purpose of a call. `compact` asks OpenAI for a shorter history, which it alone can read;
+`other` asks no model: files, embeddings, batches, lists of models.
+"""
 
 KEY_HEADERS = ("authorization", "x-api-key", "x-goog-api-key")
 PATHS: dict[tuple[str, Action], str] = {
     ("openai-chat", "generate"): "/chat/completions",
     ("openai-responses", "generate"): "/responses",
+    ("openai-responses", "compact"): "/responses/compact",
     ("anthropic", "generate"): "/v1/messages",
     ("anthropic", "count"): "/v1/messages/count_tokens",
 }
@@ -142,12 +145,17 @@ def with_body(call: Call, body: bytes, changes: Iterable[Change]) -> Call:
     )
 
 
-def require_turns(call: Call) -> None:
-    """Refuse a request in the form of another API than that of its path: some clients mix them up.
+def require_translatable(call: Call) -> None:
+    """Refuse what no other API has, and a request in the form of another API than that of its path.
+
+    Some clients mix these up.
 
     Raises:
+        ProviderError: it asks for a compaction.
         ParseError: it says nothing in its own API, and something in another.
     """
+    if call.action == "compact":
+        raise ProviderError("only OpenAI has this path", kind="not_found", status=404)
     own = turns_of(call.format)
     others = [name for name in TURNS if name in call.fields]
     if others and own not in others:

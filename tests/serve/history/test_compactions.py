@@ -10,10 +10,11 @@ from contextwright.formats.replies.compactions import HEADING, INSTRUCTIONS, MAR
 from contextwright.formats.replies.events import ReplyError
 from contextwright.formats.replies.reply import ModelReply
 from contextwright.serve import GatewaySettings, Route
-from contextwright.text.json import decode_json
+from contextwright.text.json import decode_json, encode_json
 from providers.standin import KEY, FailMidway, Request, said, serving
-from serve.gateways import Answer, Running, running
+from serve.gateways import TOKEN, Answer, Running, running
 from serve.history.test_continuations import CLIENT, OTHERS, TOOL, user
+from serve.test_relay import upstream
 from serve.test_translate import reply_of
 from serve.upstreams import ENVIRONMENT, MODELS, settings_for
 
@@ -134,3 +135,58 @@ def test_openai_gets_the_words_of_what_it_cannot_read(tmp_path: Path) -> None:
     assert [change.code for change in record.changes] == ["repair.compaction"]
     assert server.bodies[2]["input"] == [own, odd, TRIGGER]
     assert decode_json(passed[0] or b"")["input"][-1] == TRIGGER
+
+
+QUESTION = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Hi"}]}
+ANSWER = {
+    "type": "message",
+    "id": "msg_1",
+    "role": "assistant",
+    "status": "completed",
+    "content": [{"type": "output_text", "text": "Hello", "annotations": []}],
+}
+SHORTER = [QUESTION, {"type": "compaction", "id": "cmp_1", "encrypted_content": "gAAA"}]
+USAGE = {"input_tokens": 139, "output_tokens": 438, "total_tokens": 577}
+
+
+def whole_answer(output: list[Any], **fields: Any) -> bytes:
+    """An answer of OpenAI's."""
+    return encode_json(
+        {"id": "resp_1", "object": "response", "output": output, "usage": USAGE, **fields}
+    )
+
+
+def test_a_shorter_history_of_openai_s_is_recorded_with_the_long_one(tmp_path: Path) -> None:
+    """It passes as it is, and says nothing that belongs into the conversation."""
+    path, asked = "/v1/responses", {"model": "gpt-5.6-sol", "input": [QUESTION], "store": False}
+    with cw.Store(tmp_path / "store.db", sync="fast") as store, upstream() as server:
+        route = Route("*", "openai", base_url=f"http://127.0.0.1:{server.server_port}/v1")
+        with running(GatewaySettings((route,)), store=store) as gateway:
+            headers = {"authorization": f"Bearer {KEY}"}
+            server.status, server.headers["content-type"] = 200, "application/json"
+            server.body = whole_answer([ANSWER], status="completed", model="gpt-5.6-sol")
+            gateway.ask(path, asked, headers)
+            server.body = whole_answer(SHORTER, object="response.compaction")
+            body = encode_json({**asked, "input": [QUESTION, ANSWER]})
+            shorter = gateway.ask(f"{path}/compact", body, headers)
+        compacted, before = store.requests()
+        assert compacted.conversation is not None
+        stored = [one.message.text for one in store.conversation(compacted.conversation).read()]
+    assert (shorter.status, shorter.body) == (200, server.body)
+    assert server.seen[-1][::2] == (f"{path}/compact", body)
+    assert (compacted.conversation, compacted.state) == (before.conversation, "answered")
+    assert compacted.usage is not None
+    assert (compacted.usage.input, compacted.usage.output) == (139, 438)
+    assert compacted.prefix is not None
+    assert (compacted.fork, compacted.prefix.cause) == (None, "nothing changed, only added")
+    assert stored == ["Hi", "Hello"]
+
+
+def test_no_other_provider_shortens_a_history() -> None:
+    with serving(said("Hello")) as server:
+        settings = settings_for("anthropic", server)
+        with running(settings, environment=ENVIRONMENT) as gateway:
+            headers = {"authorization": f"Bearer {TOKEN}"}
+            body = {"model": "m", "input": [QUESTION]}
+            answer = gateway.ask("/v1/responses/compact", body, headers)
+    assert (answer.status, server.bodies) == (404, [])

@@ -149,10 +149,11 @@ def ended_request(
         masked=is_masked,
     )
     record = without_keys(record, transcript.keys)
-    name = None
-    if said is not None and reply is not None and state == "answered":
-        name = remembered(transcript, said, reply, continuations)
-    message = reply.answer if reply is not None and state == "answered" else None
+    name = message = None
+    if reply is not None and state == "answered" and call.action == "generate":
+        message = reply.answer
+        if said is not None:
+            name = remembered(transcript, said, reply, continuations)
     ended = EndedRequest(
         record=record,
         bodies=hidden,
