@@ -95,6 +95,20 @@ def spelt_otherwise(message: cw.Message) -> cw.Message:
     return message.with_parts(other)
 
 
+def test_images_in_results_are_stored_as_they_came(shared_store: cw.Store) -> None:
+    """Two histories that differ in nothing else, each marked for the cache where it ends."""
+    log = RequestLog(shared_store.state, "here/1")
+    kept: list[list[cw.Message]] = []
+    for data in ("AAAA", "BBBB"):
+        parts = (cw.Media("image", "image/png", data), cw.Text("And now?"))
+        marked = tuple(replace(one, extra={"anthropic": {"cache_control": {}}}) for one in parts)
+        asked = [cw.user("Look."), cw.Message("tool", (cw.ToolResult("1", marked),))]
+        name = record(log, "looking", asked, cw.assistant("I see.")).conversation
+        kept.append([one.message for one in shared_store.conversation(name or "").read()])
+        assert kept[-1][1] == cw.Message("tool", (cw.ToolResult("1", parts),))
+    assert [len(messages) for messages in kept] == [3, 3]
+
+
 @examples(STORE)
 @given(turns, st.booleans())
 def test_each_message_is_stored_once(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -10,7 +11,7 @@ from msgspec.structs import replace
 from contextwright.context.receipt import CACHE_MARKS
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Message
-from contextwright.messages.parts import Opaque, Part, Text
+from contextwright.messages.parts import Opaque, Part, Text, ToolResult
 from contextwright.text.quoting import one_line
 
 __all__ = ["settings_of", "title_of", "without_marks"]
@@ -25,15 +26,24 @@ def without_marks(message: Message) -> Message:
 
 def unmarked(part: Part) -> Part:
     """Return a part without cache marks."""
-    if isinstance(part, Opaque) or not any(
-        mark in held for held in part.extra.values() for mark in CACHE_MARKS
-    ):
+    if isinstance(part, Opaque):
+        return replace(part, data=without_mark(part.data)) if has_mark(part.data) else part
+    if isinstance(part, ToolResult) and isinstance(part.content, tuple):
+        part = replace(part, content=tuple(map(unmarked, part.content)))
+    if not any(map(has_mark, part.extra.values())):
         return part
-    rest = {
-        format: {key: value for key, value in held.items() if key not in CACHE_MARKS}
-        for format, held in part.extra.items()
-    }
+    rest = {format: without_mark(held) for format, held in part.extra.items()}
     return replace(part, extra={format: held for format, held in rest.items() if held})
+
+
+def has_mark(held: Mapping[str, Any]) -> bool:
+    """Whether a block, or what is kept of one, has a cache mark."""
+    return any(mark in held for mark in CACHE_MARKS)
+
+
+def without_mark(held: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a block without its cache mark."""
+    return {name: value for name, value in held.items() if name not in CACHE_MARKS}
 
 
 def title_of(said: Conversation) -> str | None:

@@ -1,8 +1,8 @@
 """Places of a history: a digest of everything said up to each message.
 
 A client sends its whole history again, often slightly different: with other ids, without thinking,
-with a message split in two. So a digest covers only text, calls and results. Leading system text is
-left out, because clients change it from request to request.
+with a message split in two. So a digest covers only text, media, calls and results. Leading system
+text is left out, because clients change it from request to request.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from operator import is_
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import msgspec
 from msgspec import Struct
 
+from contextwright.context.receipt import CACHE_MARKS
 from contextwright.messages.message import Message
-from contextwright.messages.parts import Media, Part, Text, ToolCall, ToolResult
+from contextwright.messages.parts import Media, Opaque, Part, Text, ToolCall, ToolResult
 from contextwright.store.engines.base import Connection, Row
 
 __all__ = ["INSERT", "Place", "Trail", "add", "longest", "sayings"]
@@ -34,7 +35,11 @@ FEW, BATCH = 3, 16
 """Number of places looked up at first and then at once, from the end of a history: most requests
 add a question and its answer.
 """
+CALL_ID = "call_id"
+PASSING = {CALL_ID, "id", "status", *CACHE_MARKS}
+"""Fields of a provider's own items that say nothing, and that may change with each request."""
 
+Saying: TypeAlias = tuple[str, str | bytes]
 encode = msgspec.json.Encoder(order="deterministic").encode
 
 
@@ -90,19 +95,18 @@ class Trail:
         return digest.hexdigest()
 
 
-def sayings(message: Message) -> Iterator[tuple[str, str | bytes]]:
+def sayings(message: Message) -> Iterator[Saying]:
     """Yield what a message says, as kinds and text: the same for every spelling of it."""
-    results: set[tuple[str, str]] = set()
+    results: set[tuple[Any, ...]] = set()
     # Some clients cannot tell words behind calls from words before them.
     for part in sorted(message.parts, key=is_call):
+        said = tuple(sayings_of(part, message.role))
         if isinstance(part, ToolResult) and part.call_id:
             # Gemini CLI sends each result twice when a session is resumed.
-            if (result := (part.call_id, part.text)) in results:
+            if (result := (part.call_id, said)) in results:
                 continue
             results.add(result)
-        saying = saying_of(part, message.role)
-        if saying is not None:
-            yield saying
+        yield from said
 
 
 def is_call(part: Part) -> bool:
@@ -110,17 +114,25 @@ def is_call(part: Part) -> bool:
     return isinstance(part, ToolCall)
 
 
-def saying_of(part: Part, role: str) -> tuple[str, str | bytes] | None:
-    """Return what one part says; None for thinking, and for what only its provider can read."""
+def sayings_of(part: Part, role: str) -> Iterator[Saying]:
+    """Yield what one part says; nothing for thinking, and for what only its provider can read."""
     if isinstance(part, Text):
-        return (role, words) if (words := part.text.strip()) else None
-    if isinstance(part, ToolCall):
-        return "call", encode([part.name, part.arguments])
-    if isinstance(part, ToolResult):
-        return "result", part.text.strip()
-    if isinstance(part, Media):
-        return "media", encode([part.data, part.url, part.file_id])
-    return None
+        if words := part.text.strip():
+            yield role, words
+    elif isinstance(part, ToolCall):
+        yield "call", encode([part.name, part.arguments])
+    elif isinstance(part, ToolResult):
+        yield "result", part.text.strip()
+        for inner in part.content if isinstance(part.content, tuple) else ():
+            if isinstance(inner, Media) or inner.text is None:  # others are in the text
+                yield from sayings_of(inner, role)
+    elif isinstance(part, Media):
+        yield "media", encode([part.data, part.url, part.file_id])
+    elif isinstance(part, Opaque) and (role != "assistant" or CALL_ID in part.data):
+        # The provider's own items come back as the client likes, unless it has to answer them.
+        content = {name: value for name, value in part.data.items() if name not in PASSING}
+        if content.keys() != {"type"}:
+            yield "opaque", encode(content)
 
 
 def longest(connection: Connection, tenant: str, digests: Sequence[str]) -> Place | None:
