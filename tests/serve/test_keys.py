@@ -3,7 +3,7 @@
 import asyncio
 import json
 from base64 import b64encode, urlsafe_b64encode
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import combinations, product
 from pathlib import Path
@@ -12,6 +12,8 @@ from urllib.parse import quote, urlencode
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
@@ -21,10 +23,11 @@ import contextwright as cw
 from contextwright.formats.replies.events import ReplyError
 from contextwright.formats.replies.reply import ModelReply
 from contextwright.serve import GatewaySettings, Route, create_app
-from contextwright.serve.calls import keys_in, secrets_in
+from contextwright.serve.calls import keys_in, read_call, secrets_in
 from contextwright.serve.http.stream import BrokenOff
 from contextwright.serve.recording.outcome import masked
 from contextwright.serve.relay import without_key
+from profiles import BODY, examples
 from providers.standin import KEY, Request, said, serving
 from serve.gateways import PATHS, TOKEN, listening, running
 from serve.test_relay import upstream
@@ -135,44 +138,89 @@ def test_no_key_is_stored_or_told(
 LOGIN = b64encode(f"user:{THIRD}".encode()).decode()
 
 
+def secrets_of(
+    headers: dict[str, str], query: str = "", body: Mapping[str, Any] | None = None
+) -> frozenset[str]:
+    """What may be a secret in a request."""
+    encoded = json.dumps({"model": "m", **(body or {})}).encode()
+    return frozenset(secrets_in(read_call("anthropic", "generate", encoded, headers, query)))
+
+
 @pytest.mark.parametrize(
-    ("headers", "query"),
+    ("headers", "query", "body"),
     [
-        ({"authorization": f"Basic {LOGIN}"}, ""),
-        ({"authorization": f'Token token="{THIRD}", nonce="0123456789abc"'}, ""),
-        ({"proxy-authorization": f"Bearer {THIRD}"}, ""),
-        ({"api-key": THIRD}, ""),
-        ({"x-auth-token": f"{SECOND},{THIRD}"}, ""),
-        ({"cookie": f"theme=dark; session={THIRD}; a=b"}, ""),
-        ({}, f"alt=sse&api_key={quote(THIRD, safe='')}"),
-        ({}, f"ACCESS_TOKEN={quote(THIRD)}"),
+        ({"authorization": f"Basic {LOGIN}"}, "", {}),
+        ({"authorization": f'Token token="{THIRD}", nonce="0123456789abc"'}, "", {}),
+        ({"proxy-authorization": f"Bearer {THIRD}"}, "", {}),
+        ({"api-key": THIRD}, "", {}),
+        ({"x-auth-token": f"{SECOND},{THIRD}"}, "", {}),
+        ({"cookie": f"theme=dark; session={THIRD}; a=b"}, "", {}),
+        ({}, f"alt=sse&api_key={quote(THIRD, safe='')}", {}),
+        ({}, f"ACCESS_TOKEN={quote(THIRD)}", {}),
+        ({}, "", {"mcp_servers": [{"url": "https://a", "authorization_token": THIRD}]}),
+        ({}, "", {"tools": [{"type": "mcp", "authorization": THIRD}]}),
+        ({}, "", {"tools": [{"type": "mcp", "headers": {"Authorization": f"Bearer {THIRD}"}}]}),
+        ({}, "", {"tools": [{"type": "mcp", "server_url": f"https://a/?b=c&aApiKey={THIRD}"}]}),
+        ({}, "", {"apiKey": THIRD}),
     ],
 )
 def test_a_secret_is_hidden_wherever_it_stands_and_however_it_is_repeated(
-    headers: dict[str, str], query: str
+    headers: dict[str, str], query: str, body: dict[str, Any]
 ) -> None:
+    secrets = secrets_of(headers, query, body)
     spelt = [THIRD, THIRD.replace("/", r"\/"), quote(THIRD), quote(THIRD, safe=""), query]
     spelt += [quote(THIRD, safe="").lower(), b64encode(THIRD.encode()).decode(), *headers.values()]
-    hidden = masked("\n".join(spelt).encode(), frozenset(secrets_in(headers, query))).decode()
+    hidden = masked("\n".join(spelt).encode(), secrets).decode()
     for secret in (*filter(None, spelt[:4]), *spelt[5:7], LOGIN):
         assert secret not in hidden
     for before, coding in product(("", "x", "xy"), (b64encode, urlsafe_b64encode)):
         coded = coding(f"{before}{THIRD}, and more".encode())
-        masked_one = masked(coded, frozenset(secrets_in(headers, query)))
+        masked_one = masked(coded, secrets)
         assert len(masked_one) == len(coded)
         assert masked_one.count(b"*") >= len(THIRD) * 4 // 3 - 1
 
 
+@examples(BODY)
+@given(st.lists(st.booleans(), min_size=len(THIRD), max_size=len(THIRD)), st.integers(0, 2))
+def test_a_key_is_hidden_whatever_of_it_is_escaped(escaped: list[bool], depth: int) -> None:
+    """JSON may hold any character as an escape; some writers escape each slash, or each plus."""
+    pairs = zip(THIRD, escaped, strict=True)
+    spelt = "".join(f"\\u{ord(one):04X}" if is_escaped else one for one, is_escaped in pairs)
+    for _ in range(depth):  # JSON in a string of JSON
+        spelt = json.dumps(spelt)[1:-1]
+    for one in (spelt, spelt.replace("/", r"\/")):
+        text = rf'{{"a": "\\{one}\u001b b"}}'.encode()
+        hidden = masked(text, frozenset((THIRD,)))
+        assert len(hidden) == len(text)
+        assert hidden.replace(b"*", b"") in (
+            rb'{"a": "\\\u001b b"}',
+            rb'{"a": "\u001b b"}',  # what stands before an escape is one
+        )
+        json.loads(hidden)
+
+
 @pytest.mark.parametrize(
-    "headers",
+    ("headers", "body"),
     [
-        {"authorization": "Signature dark", "cookie": "theme=dark-mode; a=b", "user-agent": THIRD},
-        {"idempotency-key": "", "x-api-key": "none", "max-tokens": "0123456789abcdef"},
+        (
+            {"authorization": "Signature dark", "cookie": "theme=dark-mode; a=b"},
+            {"prompt_cache_key": THIRD, "metadata": {"max_tokens": THIRD}},
+        ),
+        (
+            {"idempotency-key": "", "x-api-key": "none", "max-tokens": "0123456789abcdef"},
+            {"messages": [{"role": "user", "content": [{"type": "text", "token": THIRD}]}]},
+        ),
+        (
+            {"user-agent": THIRD},
+            {"tools": [{"input_schema": {"properties": {"token": {"type": THIRD}}}}]},
+        ),
     ],
 )
-def test_plain_words_of_a_head_are_not_hidden(headers: dict[str, str]) -> None:
-    words = " ".join(headers.values()).encode()
-    assert masked(words, frozenset(secrets_in(headers, "alt=sse"))) == words
+def test_plain_words_of_a_request_are_not_hidden(
+    headers: dict[str, str], body: dict[str, Any]
+) -> None:
+    words = f"{THIRD} {' '.join(headers.values())}".encode()
+    assert masked(words, secrets_of(headers, "alt=sse", body)) == words
 
 
 @pytest.mark.parametrize("breaks", [False, True], ids=["whole", "broken off"])

@@ -6,6 +6,7 @@ import binascii
 import re
 from base64 import b64decode
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 from urllib.parse import parse_qsl, quote
@@ -57,9 +58,21 @@ TURNS = {
     "contents": "/v1beta/models/MODEL:generateContent takes",
 }
 """The paths that take each field of messages."""
+SAID = {*TURNS, "system", "instructions", "systemInstruction", "system_instruction"}
+"""Fields that hold what is said."""
 SECRET_NAME = re.compile(r"(key|token|secret|password|authorization|cookie)$")
 """Finds the names of fields that hold secrets: `api-key`, `x-auth-token`, `proxy-authorization`."""
-SEPARATORS = re.compile(r'[\s,;="]+')
+SECRETS = (
+    b"apikey api_key api-key access_key secret_key subscription-key "
+    b"token secret password authorization cookie"
+).split()
+"""The ends of such names in bodies; other names that end in `key` are mostly those of caches."""
+SECRET_FIELDS = {
+    name + b'"': re.compile(rb'%b"\s*:\s*"((?:[^"\\]|\\.)*)"' % name) for name in SECRETS
+}
+"""Find the secrets in JSON in lower case, by what JSON that has any holds: `token": "..."`."""
+SECRET_IN_ADDRESS = re.compile(rb'://[^"\s]*?[?&][\w-]*(?:%b)=([^"&#\s\\]*)' % b"|".join(SECRETS))
+SEPARATORS = re.compile(r'[\s,;="&]+')
 MIN_CHARS = 12
 """Shorter words in such fields are mostly names, such as `Signature`."""
 OTHER_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
@@ -220,14 +233,29 @@ def keys_in(headers: Mapping[str, str], query: str) -> list[str]:
     return [key for value in values if (key := without_scheme(value.strip()))]
 
 
-def secrets_in(headers: Mapping[str, str], query: str) -> Iterator[str]:
-    """Yield whatever else may be a secret in the head of a request, by the names of its fields."""
-    shown = [*headers.items(), *(parse_qsl(query) if query else ())]
-    for value in [value for name, value in shown if is_secret(name)]:
+def secrets_in(call: Call) -> Iterator[str]:
+    """Yield whatever else may be a secret in a request, by the names of its fields."""
+    shown = [*call.headers.items(), *(parse_qsl(call.query) if call.query else ())]
+    values = [value for name, value in shown if is_secret(name)]
+    for value in (*values, *secrets_in_fields(call.fields)):
         for word in SEPARATORS.split(value):
             yield password_in(word)
             if len(word) >= MIN_CHARS:
                 yield word
+
+
+def secrets_in_fields(fields: Mapping[str, Raw]) -> Iterator[str]:
+    """Yield the secrets in a body, such as those of tools' servers, but not in what is said."""
+    for name, value in fields.items():
+        if name in SAID:
+            continue
+        raw = b'%b":%b' % (name.encode(), value)
+        lower = raw.lower()
+        patterns = [pattern for end, pattern in SECRET_FIELDS.items() if end in lower]
+        for pattern in (*patterns, SECRET_IN_ADDRESS):
+            for found in pattern.finditer(lower):
+                with suppress(msgspec.DecodeError):  # no JSON, which the provider will say
+                    yield decode_json(b'"%b"' % raw[slice(*found.span(1))])
 
 
 @lru_cache(256)

@@ -44,6 +44,7 @@ OF_THINKING = ("thinking", "context_management")
 CALL_OF_CLAUDE = "toolu_"
 """The beginning of its calls' ids, on every platform."""
 OTHER_RESULT = re.compile(rb'"tool_use_id"\s*:\s*"(?!toolu_)')
+ESCAPE_CHARS = len(r"\u0041")
 CONTROLS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
@@ -99,7 +100,8 @@ async def chunks(upstream: HttpResponse, host: Host) -> AsyncGenerator[bytes, No
 async def without_key(body: AsyncGenerator[bytes, None], key: str) -> AsyncGenerator[bytes, None]:
     """Yield a body with stars in the place of a key, in whatever pieces it comes."""
     keys, held = frozenset((key,)), b""
-    room = max(map(len, spellings(key)), default=1) - 1
+    # Each character may be an escape of JSON.
+    room = max((ESCAPE_CHARS * len(spelling) for spelling in spellings(key)), default=1) - 1
     async with aclosing(body):
         try:
             async for chunk in body:

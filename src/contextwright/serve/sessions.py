@@ -32,9 +32,13 @@ NAMES = {
     "AsyncOpenAI": "openai",
 }
 """The names that programs give themselves, where they differ from ours."""
-AGENT = re.compile(r"([A-Za-z][\w.-]{0,39})(?:/(?:(?:Python|JS) )?([\w.+-]{1,40}))?")
-"""The vendors' SDKs put their language before the version: `OpenAI/Python 3.49.0`."""
-MINIFIED = re.compile(r"[\w$]{1,3}/JS ([\w.+-]{1,40})", re.ASCII)
+AGENT = re.compile(
+    r"([A-Za-z][\w.-]{0,39})(?![\w.-])(?:/(?:(?:Python|JS) )?([\w.+-]{1,40})(?![\w.+-]))?"
+)
+"""The vendors' SDKs put their language before the version: `OpenAI/Python 3.49.0`. What is longer
+is no name, and its beginning may be that of a key.
+"""
+MINIFIED = re.compile(r"[\w$]{1,3}/JS ([\w.+-]{1,40})(?![\w.+-])", re.ASCII)
 """An SDK in a bundle that has renamed its classes: `ls/JS 5.23.2`."""
 VENDORS = {"openai-chat": "openai", "openai-responses": "openai", "anthropic": "anthropic"}
 """Whose SDK it is, by the API that it speaks."""

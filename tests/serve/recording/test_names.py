@@ -19,6 +19,8 @@ from contextwright.serve.sessions import client_of
         ("AsyncAnthropic/Python 2.8.0", "anthropic/2.8.0"),
         ("google-genai-sdk/3.3.0 gl-python/3.12.1", "google-genai-sdk/3.3.0"),
         ("node", "node"),
+        ("node/" + 41 * "k", "node"),  # perhaps a key
+        (41 * "k", ""),
         ("", ""),
     ],
 )

@@ -51,6 +51,9 @@ MIN_KEY_CHARS = 8
 
 
 ESCAPE = re.compile(r"%[0-9A-F]{2}")
+ESCAPES = (rb"\/", *(rb"\u00%d" % row for row in range(2, 8)))
+ESCAPED = re.compile(rb"\\+(?:u00(?P<code>[2-7][0-9a-fA-F])|/)")
+"""Finds plain characters that JSON need not escape, or only within a string of JSON."""
 MAX_REPLY_BYTES = 64 << 20
 """The size of an answer that came compressed; a longer one is not kept."""
 EVENT_ENDS = (b"\n\n", b"\r\n\r\n", b"\r\r")
@@ -217,24 +220,51 @@ def without_content(ended: EndedRequest) -> EndedRequest:
 
 def masked(body: bytes, keys: frozenset[str]) -> bytes:
     """Return a body with stars in the place of keys: a provider may repeat one in its error."""
+    has_escapes = any(mark in body for mark in ESCAPES)
+    plain = ESCAPED.sub(unescaped, body) if has_escapes else b""
     for key in keys:
         for spelling in spellings(key):
-            body = body.replace(spelling, b"*" * len(spelling))
+            body = body.replace(spelling, stars(spelling))
+            if spelling in plain:
+                body = escapes_of(spelling).sub(lambda found: stars(found[0]), body)
     return body
+
+
+def stars(text: bytes) -> bytes:
+    """Return as many stars as there are bytes."""
+    return b"*" * len(text)
 
 
 @lru_cache(256)
 def spellings(key: str) -> tuple[bytes, ...]:
     """Return how a key may be spelt; nothing for one that is too short to be a secret.
 
-    Some writers of JSON escape each slash, and an address has it percent-encoded.
+    An address has it percent-encoded. Escapes of JSON are not among them: see `escapes_of`.
     """
     if len(key) < MIN_KEY_CHARS:
         return ()
     quoted = {quote(key, safe=safe) for safe in ("", "/")}
     lower = {ESCAPE.sub(lambda found: found[0].lower(), one) for one in quoted}
-    texts = {key, key.replace("/", r"\/"), *in_base64(key.encode()), *quoted, *lower}
+    texts = {key, *in_base64(key.encode()), *quoted, *lower}
     return tuple(text.encode() for text in sorted(texts, key=len, reverse=True))
+
+
+def unescaped(found: re.Match[bytes]) -> bytes:
+    """Return the character that an escape of JSON stands for."""
+    return bytes((int(found["code"], 16),)) if found["code"] else b"/"
+
+
+@lru_cache(256)
+def escapes_of(spelling: bytes) -> re.Pattern[bytes]:
+    """Return what finds a spelling in JSON, also in JSON within a string of it.
+
+    Some writers escape each slash; .NET escapes each plus, and others escape what they like.
+    """
+    characters = [
+        rb"(?:%b|\\+u00%b)" % (rb"\\*/" if code == ord("/") else re.escape(bytes((code,))), digits)
+        for code, digits in ((code, b"(?i:%02x)" % code) for code in spelling)
+    ]
+    return re.compile(b"".join(characters))
 
 
 def in_base64(key: bytes) -> Iterator[str]:

@@ -61,7 +61,7 @@ class Passage:
     ) -> None:
         self.call, self.record, self.keeper = call, record, keeper
         self.held_bytes = len(call.body)
-        self.keys = frozenset((*keys, *secrets_in(call.headers, call.query)))
+        self.shown = keys
         self.owner = digest_of(keys[0] if keys else "")
         self.begun = asyncio.get_running_loop().create_future()
         self.started, self.started_ns = time.monotonic(), time.time_ns()
@@ -169,6 +169,11 @@ class Passage:
         self.outcome.seconds = time.monotonic() - self.started
         self.outcome.started_ns = self.started_ns
         self.keeper.finish(self)
+
+    @cached_property
+    def keys(self) -> frozenset[str]:
+        """Keys that must not be stored, wherever they stand."""
+        return frozenset((*self.shown, *secrets_in(self.call)))
 
     @cached_property
     def request(self) -> bytes:
