@@ -148,6 +148,16 @@ def chat_replies(draw: st.DrawFn) -> JSON:
     }
 
 
+LINK = {
+    "type": "url_citation",
+    "url": "https://a.b",
+    "title": "A",
+    "start_index": 0,
+    "end_index": 1,
+}
+"""A source that a text names."""
+
+
 @st.composite
 def responses_replies(draw: st.DrawFn) -> JSON:
     output: list[JSON] = []
@@ -159,10 +169,14 @@ def responses_replies(draw: st.DrawFn) -> JSON:
                 summary = [{"type": "summary_text", "text": text} for text in texts]
                 item: JSON = {"type": "reasoning", "id": f"rs_{place}", "summary": summary}
                 item["encrypted_content"] = draw(SIGNATURES)
+                if draw(st.booleans()):
+                    shown = draw(st.lists(WORDS, max_size=2))
+                    item["content"] = [{"type": "reasoning_text", "text": one} for one in shown]
             case "message":
                 texts = draw(st.lists(WORDS, min_size=1, max_size=2))
+                notes = [LINK] if draw(st.booleans()) else []
                 content: list[JSON] = [
-                    {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
+                    {"type": "output_text", "text": text, "annotations": notes, "logprobs": []}
                     for text in texts
                 ]
                 if draw(st.booleans()):

@@ -250,7 +250,7 @@ def test_arguments_are_streamed_as_text() -> None:
     given: list[tuple[Any, list[str]]] = [
         ('{"q":', ['{"q":']),
         (" 1}", [" 1}"]),
-        (None, []),
+        (None, ["{}"]),
         ({"q": 1}, ['{"q":1,"r":2}']),
     ]
     for arguments, sent in given:

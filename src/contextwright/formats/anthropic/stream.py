@@ -102,6 +102,7 @@ class AnthropicReader(StreamReader):
                 error = error_of(event)
                 if error is not None:
                     self.fail(error)
+                    self.complete()  # nothing follows
             case _:
                 pass  # pings, and unknown event types
 

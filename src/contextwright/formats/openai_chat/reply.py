@@ -7,6 +7,7 @@ from typing import Any
 
 from contextwright.errors import shown
 from contextwright.formats.openai_chat.read import message_of
+from contextwright.formats.openai_chat.rules import is_old_style
 from contextwright.formats.reader import Reader
 from contextwright.formats.replies.beside import beside, kept
 from contextwright.formats.replies.events import Finish, FinishReason, ReplyError, Usage
@@ -215,9 +216,12 @@ def message_wire(parts: Sequence[Part], held: Object) -> Object:
             join_fields(wire, thinking_fields(part))
         elif isinstance(part, Opaque):
             wire.update({key: part.data[key] for key in part.data if key != "type"})
-    calls = [call_wire(part) for part in parts if isinstance(part, ToolCall)]
-    if calls:
-        wire["tool_calls"] = calls
+    calls = [part for part in parts if isinstance(part, ToolCall)]
+    for call in filter(is_old_style, calls):
+        wire["function_call"] = {"name": call.name, "arguments": call.json}
+    called = [call_wire(call) for call in calls if not is_old_style(call)]
+    if called:
+        wire["tool_calls"] = called
     return {**{key: value for key, value in held.items() if key not in wire}, **wire}
 
 

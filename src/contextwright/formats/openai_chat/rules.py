@@ -17,6 +17,7 @@ from contextwright.formats.media import padded_base64
 from contextwright.formats.openai import with_fitted_schema
 from contextwright.formats.openai_chat.media import PARTS, supports_media
 from contextwright.formats.openai_chat.settings import fits
+from contextwright.formats.replies.events import CallStart
 from contextwright.formats.rules import (
     Draft,
     Placed,
@@ -123,7 +124,7 @@ def spell_new_ids(draft: Draft, target: Target) -> Ruled:
     return spelled, [one for one in changes if one.code != "invent.id" or one.path not in old]
 
 
-def is_old_style(call: ToolCall) -> bool:
+def is_old_style(call: ToolCall | CallStart) -> bool:
     """Whether this call came in the old `function_call` style."""
     return call.extra.get(NAME, {}).get("role") == "function"
 

@@ -8,6 +8,7 @@ from contextwright.formats.openai_chat.reply import (
     thinking_fields,
     usage_wire,
 )
+from contextwright.formats.openai_chat.rules import is_old_style
 from contextwright.formats.replies.beside import beside
 from contextwright.formats.replies.events import (
     ArgumentsDelta,
@@ -67,9 +68,7 @@ class ChatWriter(StreamWriter):
         elif type(event) is CallStart:
             self.begin_call(event)
         elif type(event) is ArgumentsDelta:
-            number, custom = self.calls[event.index]
-            piece: Object = {"input": event.text} if custom else {"arguments": event.text}
-            self.call(number, {"custom" if custom else "function": piece})
+            self.grow_call(event)
         elif type(event) is PartEnd:
             self.end(event.index, self.carried(event))
         elif type(event) is ErrorEvent:
@@ -80,6 +79,9 @@ class ChatWriter(StreamWriter):
 
     def begin_call(self, event: CallStart) -> None:
         """Open a tool call."""
+        if is_old_style(event):
+            self.delta({"function_call": {"name": event.name, "arguments": ""}})
+            return
         number = len(self.calls)
         self.calls[event.index] = (number, event.custom)
         id = spelled_id(event.id, event.index, NAME, self.id or "")
@@ -89,6 +91,15 @@ class ChatWriter(StreamWriter):
         inner = held.get(kind)
         body = {**(inner if isinstance(inner, dict) else {}), **body}
         self.call(number, {**held, "id": id, "type": kind, kind: body})
+
+    def grow_call(self, event: ArgumentsDelta) -> None:
+        """Send a piece of the arguments of a call."""
+        if event.index not in self.calls:
+            self.delta({"function_call": {"arguments": event.text}})
+            return
+        number, custom = self.calls[event.index]
+        piece: Object = {"input": event.text} if custom else {"arguments": event.text}
+        self.call(number, {"custom" if custom else "function": piece})
 
     def call(self, number: int, fields: Object) -> None:
         """Send a piece of a call."""

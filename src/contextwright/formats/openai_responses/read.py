@@ -21,12 +21,14 @@ from contextwright.wire.openai_responses.rules import CLIENT_MADE
 from contextwright.wire.openai_responses.types import kind_of
 from contextwright.wire.values import is_list, is_object
 
-__all__ = ["Gatherer", "last_start"]
+__all__ = ["BREAK", "Gatherer", "last_start"]
 
 Side: TypeAlias = Literal["assistant", "tool"]
 
 INPUT = ("user", "system", "developer")
 """Kinds of items that are messages of their own."""
+BREAK = "\n\n"
+"""What stands between the parts of one reasoning item."""
 OUTPUTS = ("function_call_output", "custom_tool_call_output")
 OWN = (*OUTPUTS, "function_call", "custom_tool_call", "reasoning")
 """Kinds of items that are a part of a message, whatever they hold."""
@@ -258,7 +260,7 @@ def thinking_of(item: dict[str, Any], path: str, reader: Reader, model: str | No
     """Read reasoning: its summary, and its encrypted form to send back."""
     texts = words_in(item.get("summary")) or words_in(item.get("content"))
     return Thinking(
-        "\n\n".join(texts),
+        BREAK.join(texts),
         reader.optional_text(item, "encrypted_content", path),
         NAME,
         model,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from contextwright.formats.openai_responses.growing import PARTS, PIECES, Growing, number
-from contextwright.formats.openai_responses.read import NAME, Gatherer, leftover
+from contextwright.formats.openai_responses.read import BREAK, NAME, Gatherer, leftover
 from contextwright.formats.openai_responses.reply import finish_of, usage_of
 from contextwright.formats.replies.events import CallStart, Finish, ReplyStart, UsageUpdate
 from contextwright.formats.replies.failures import error_of
@@ -141,12 +141,12 @@ class ResponsesReader(StreamReader):
         elif stem in ("reasoning_summary_text", "reasoning_text"):
             # Either the summary or the reasoning itself is sent: whichever came first.
             if self.reasoned.setdefault(place, stem) == stem:
-                field = "summary_index" if stem.endswith("summary_text") else "content_index"
-                here = number(event.get(field))
+                field = "summary" if stem.endswith("summary_text") else "content"
+                here = number(event.get(f"{field}_index"))
                 if self.summary_index.setdefault(place, here) != here:
                     self.summary_index[place] = here
-                    delta = f"\n\n{delta}"
-                self.thinking((place, 0), delta, id)
+                    delta = f"{BREAK}{delta}"
+                self.thinking((place, 0), delta, f"{id}/{field}/{here}")
 
     def end_item(self, place: int, item: Object) -> None:
         """Read the parts of a complete item."""

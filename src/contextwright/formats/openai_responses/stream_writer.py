@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import NamedTuple, TypeAlias
+
+from contextwright.formats.base import without
 from contextwright.formats.openai_responses.media import NAME
+from contextwright.formats.openai_responses.read import BREAK
 from contextwright.formats.openai_responses.reply import (
     call_item,
     content_part,
@@ -30,13 +35,32 @@ from contextwright.formats.replies.failures import NAMES
 from contextwright.formats.replies.parts import spelled_id
 from contextwright.formats.replies.writer import Frame, InOrder, StreamWriter
 from contextwright.messages.parts import Opaque, Part, Text, Thinking, ToolCall
-from contextwright.wire.values import Object
+from contextwright.wire.values import Object, is_list, is_object
 
 __all__ = ["ResponsesWriter"]
 
 FUNCTION = ("function_call", "fc_", "arguments")
 CUSTOM = ("custom_tool_call", "ctc_", "input")
 """Items that are calls: their type, their id prefix, the field with their input."""
+Thought: TypeAlias = tuple[str, int]
+"""A part of a reasoning item: the list that holds it, and its index there."""
+
+
+class Reasoning(NamedTuple):
+    """How the parts of one list of a reasoning item are streamed."""
+
+    part: str
+    text: str
+    place: str
+    type: str
+
+
+REASONING = {
+    "summary": Reasoning(
+        "reasoning_summary_part", "reasoning_summary_text", "summary_index", "summary_text"
+    ),
+    "content": Reasoning("content_part", "reasoning_text", "content_index", "reasoning_text"),
+}
 
 
 class ResponsesWriter(StreamWriter):
@@ -54,6 +78,10 @@ class ResponsesWriter(StreamWriter):
         self.slot = ""
         self.texts: list[str] = []
         self.part_open = False
+        self.thought: Thought = ("summary", 0)
+        """The open part of a reasoning item."""
+        self.thoughts: set[Thought] = set()
+        """The parts of the open item that were written."""
         self.error: ReplyError | None = None
         self.refused = False
 
@@ -76,14 +104,13 @@ class ResponsesWriter(StreamWriter):
             self.texts.append(event.text)
             kind = "refusal.delta" if event.refusal else "output_text.delta"
             more: Object = {} if event.refusal else {"logprobs": []}
-            self.send_part(kind, "content_index", delta=event.text, **more)
+            self.send_part(kind, delta=event.text, **more)
         elif type(event) is ThinkingDelta:
-            self.begin_thinking(event)
-            self.texts.append(event.text)
-            self.send_part("reasoning_summary_text.delta", "summary_index", delta=event.text)
+            self.think(event)
         elif type(event) is CallStart:
             self.begin_call(event)
         elif type(event) is ArgumentsDelta:
+            self.texts.append(event.text)
             self.send_item(f"{self.call_stem()}.delta", delta=event.text)
         elif type(event) is PartEnd:
             part = self.carried(event)
@@ -110,18 +137,37 @@ class ResponsesWriter(StreamWriter):
             self.begin({**item, "role": "assistant", "content": []}, own)
         empty = Text("", {NAME: {"refusal": True}} if event.refusal else {})
         self.part_open = True
-        self.send_part("content_part.added", "content_index", part=content_part(empty))
+        self.send_part("content_part.added", part=content_part(empty))
 
-    def begin_thinking(self, event: ThinkingDelta) -> None:
-        """Open a reasoning item."""
-        if self.part_open:
+    def think(self, event: ThinkingDelta) -> None:
+        """Write a piece of reasoning; all parts of it at once wait for its end."""
+        id, thought = thought_at(place_in(NAME, event.slot))
+        if id and thought is None:
             return
-        own = place_in(NAME, event.slot)
-        id = own or item_id("rs_", self.response["id"], event.index)
-        self.begin({"type": "reasoning", "id": id, "summary": []})
-        self.part_open = True
-        part = {"type": "summary_text", "text": ""}
-        self.send_part("reasoning_summary_part.added", "summary_index", part=part)
+        thought = thought or ("summary", 0)
+        if (self.item or {}).get("type") != "reasoning":
+            id = id or item_id("rs_", self.response["id"], event.index)
+            self.begin_thinking({"type": "reasoning", "id": id, "summary": []})
+        text = event.text
+        if self.part_open and thought != self.thought:
+            self.end_thought()
+            text = text.removeprefix(BREAK)
+        self.grow_thought(thought, text)
+
+    def begin_thinking(self, item: Object) -> None:
+        """Open a reasoning item."""
+        self.begin(item)
+        self.thoughts.clear()
+
+    def grow_thought(self, thought: Thought, text: str) -> None:
+        """Add text to a part of the open reasoning item; open the part if it is a new one."""
+        kind = REASONING[thought[0]]
+        if not self.part_open:
+            self.part_open, self.thought = True, thought
+            self.thoughts.add(thought)
+            self.send_thought(f"{kind.part}.added", part={"type": kind.type, "text": ""})
+        self.texts.append(text)
+        self.send_thought(f"{kind.text}.delta", delta=text)
 
     def begin_call(self, event: CallStart) -> None:
         """Open a call."""
@@ -172,11 +218,15 @@ class ResponsesWriter(StreamWriter):
             self.begin_text(TextDelta(index, "", "refusal" in held, slot_of(NAME, id)))
         wire = content_part(Text("".join(self.texts), part.extra))
         item = self.item or {}
+        notes = wire.get("annotations")
+        for number, note in enumerate(notes if is_list(notes) else ()):
+            added = {"annotation_index": number, "annotation": note}
+            self.send_part("output_text.annotation.added", **added)
         if wire["type"] == "refusal":
-            self.send_part("refusal.done", "content_index", refusal=wire["refusal"])
+            self.send_part("refusal.done", refusal=wire["refusal"])
         else:
-            self.send_part("output_text.done", "content_index", text=wire["text"], logprobs=[])
-        self.send_part("content_part.done", "content_index", part=wire)
+            self.send_part("output_text.done", text=wire["text"], logprobs=[])
+        self.send_part("content_part.done", part=wire)
         content = [*item["content"], wire]
         if len(content) == 1:
             self.item = message_item(part, content, item["id"])
@@ -185,19 +235,27 @@ class ResponsesWriter(StreamWriter):
         self.texts, self.part_open = [], False
 
     def end_thinking(self, part: Thinking, index: int) -> None:
-        """Close a reasoning item."""
+        """Close a reasoning item, after the parts of it that had no deltas."""
         whole = reasoning_item(part, item_id("rs_", self.response["id"], index))
-        if self.part_open:
-            text = "".join(self.texts)
-            summary = {"type": "summary_text", "text": text}
-            self.send_part("reasoning_summary_text.done", "summary_index", text=text)
-            self.send_part("reasoning_summary_part.done", "summary_index", part=summary)
+        if (self.item or {}).get("type") == "reasoning":
             whole["id"] = (self.item or whole)["id"]
         else:
-            self.begin({**whole, "summary": []})
+            self.begin_thinking({**without(whole, "content"), "summary": []})
+        if self.part_open:
+            self.end_thought()
+        for thought, text in thoughts_in(whole):
+            if thought not in self.thoughts:
+                self.grow_thought(thought, text)
+                self.end_thought()
         self.item = whole
-        self.texts, self.part_open = [], False
         self.close()
+
+    def end_thought(self) -> None:
+        """Close a part of the open reasoning item."""
+        kind, text = REASONING[self.thought[0]], "".join(self.texts)
+        self.send_thought(f"{kind.text}.done", text=text)
+        self.send_thought(f"{kind.part}.done", part={"type": kind.type, "text": text})
+        self.texts, self.part_open = [], False
 
     def end_call(self, part: ToolCall, index: int) -> None:
         """Close a call."""
@@ -206,6 +264,8 @@ class ResponsesWriter(StreamWriter):
         whole["id"] = opened.get("id", whole["id"])
         self.item = whole
         field = "input" if whole["type"] == "custom_tool_call" else "arguments"
+        whole[field] = "".join(self.texts) or whole[field]  # as its pieces spell it
+        self.texts = []
         named = {} if field == "input" else {"name": part.name}
         self.send_item(f"{self.call_stem()}.done", **{field: whole[field]}, **named)
         self.close()
@@ -242,11 +302,15 @@ class ResponsesWriter(StreamWriter):
         custom = (self.item or {}).get("type") == "custom_tool_call"
         return "custom_tool_call_input" if custom else "function_call_arguments"
 
-    def send_part(self, kind: str, place: str, **fields: object) -> None:
-        """Send an event of a part of the open item."""
+    def send_part(self, kind: str, **fields: object) -> None:
+        """Send an event of a part of the open message."""
         item = self.item or {}
-        index = len(item.get("content", ())) if place == "content_index" else 0
-        self.send_item(kind, **{place: index}, **fields)
+        self.send_item(kind, content_index=len(item.get("content", ())), **fields)
+
+    def send_thought(self, kind: str, **fields: object) -> None:
+        """Send an event of a part of the open reasoning item."""
+        field, number = self.thought
+        self.send_item(kind, **{REASONING[field].place: number}, **fields)
 
     def send_item(self, kind: str, **fields: object) -> None:
         """Send an event of the open item."""
@@ -261,3 +325,21 @@ class ResponsesWriter(StreamWriter):
         """Send an event with the next sequence number."""
         self.out.append(Frame({**data, "sequence_number": self.sequence}, data["type"]))
         self.sequence += 1
+
+
+def thought_at(place: str) -> tuple[str, Thought | None]:
+    """Return the id of the item of some reasoning, and its part if the place names one."""
+    start, _, number = place.rpartition("/")
+    id, _, field = start.rpartition("/")
+    if field in REASONING and number.isdecimal():
+        return id, (field, int(number))
+    return place, None
+
+
+def thoughts_in(item: Object) -> Iterator[tuple[Thought, str]]:
+    """Yield the parts of a reasoning item that have text."""
+    for field in REASONING:
+        held = item.get(field)
+        for number, piece in enumerate(held if is_list(held) else ()):
+            if is_object(piece) and isinstance(piece.get("text"), str) and piece["text"]:
+                yield (field, number), piece["text"]

@@ -37,7 +37,7 @@ CUSTOM: dict[str, Extra] = {
 }
 """The mark of a custom tool's call, in formats that have custom tools."""
 BOOKKEEPING = frozenset(
-    ("id", "status", "type", "refusal", "continued", "index", "phase", "content")
+    ("id", "status", "type", "role", "refusal", "continued", "index", "phase", "content")
 )
 """Fields that mean nothing to a client of another provider."""
 UNSIGNED = {"anthropic": types.UNSIGNED}

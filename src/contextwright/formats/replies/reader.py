@@ -127,9 +127,8 @@ class StreamReader:
             self.out.append(event)
 
     def fail(self, error: ReplyError) -> None:
-        """Report an error."""
+        """Note an error, which is reported when all parts have ended."""
         self.error = error
-        self.out.append(ErrorEvent(error))
 
     def complete(self) -> None:
         """Finish the reply, once."""
@@ -145,6 +144,8 @@ class StreamReader:
         finish = self.finish()
         if self.error is not None and not self.ended and finish.reason not in CUT_OFF:
             finish = replace(finish, reason="error")  # nothing of the answer could be read
+        if self.error is not None:
+            self.out.append(ErrorEvent(self.error))
         self.finished = True
         self.out.append(finish)
 
@@ -198,8 +199,9 @@ class StreamReader:
         index = self.index_of(slot, type(part))
         if self.ended.get(index) == part:
             return
-        # Some hosts send arguments as an object, which may grow until the end.
-        unsent = isinstance(part, ToolCall) and part.arguments and index not in self.argued
+        # Some hosts send arguments as an object, which may grow until the end; Claude sends nothing
+        # where there are none, but clients of the others decode what they get.
+        unsent = isinstance(part, ToolCall) and index not in self.argued
         for delta in deltas_of(index, part, slot_of(self.format, place)):
             late = type(delta) is SignatureDelta or (unsent and type(delta) is ArgumentsDelta)
             if index not in self.begun or late:
