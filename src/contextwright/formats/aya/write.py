@@ -121,7 +121,10 @@ class Writer:
         for answer in matching.answers:
             if answer.result is None or answer.result_at is None:
                 continue
-            if options.include_results or is_recorded(answer.result):
+            if answer.call.name in REPLY_TOOLS:
+                reason = f"aya reads a result of {answer.call.name} as an argument"
+                self.lose(draft, answer.result_at, reason)
+            elif options.include_results or is_recorded(answer.result):
                 self.results[answer.at] = answer.result
             else:
                 self.lose(draft, answer.result_at, "aya has no place for results")
