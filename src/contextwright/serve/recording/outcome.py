@@ -56,6 +56,8 @@ ESCAPED = re.compile(rb"\\+(?:u00(?P<code>[2-7][0-9a-fA-F])|/)")
 """Finds plain characters that JSON need not escape, or only within a string of JSON."""
 MAX_REPLY_BYTES = 64 << 20
 """The size of an answer that came compressed; a longer one is not kept."""
+STREAM = re.compile(rb"\A\s*\[|(?:\A|[\r\n]|\xef\xbb\xbf)data:")
+"""Finds the beginning of Gemini's list, or an event: others may answer with a page of HTML."""
 EVENT_ENDS = (b"\n\n", b"\r\n\r\n", b"\r\r")
 NOT_KEPT = Change("loss.reply", "reply", "the recorder had too much to write; it was not kept")
 
@@ -310,7 +312,7 @@ def read_reply(format: str, outcome: Outcome, body: bytes) -> ModelReply | None:
         if whole.lstrip().startswith(b"{"):
             value = decode_object(whole)
             return None if value is None else api.parse_reply(value, format)
-        return read_whole(whole, format)
+        return read_whole(whole, format) if STREAM.search(whole) else None
     except (ContextwrightError, msgspec.DecodeError, UnicodeError, RecursionError):
         return None
 

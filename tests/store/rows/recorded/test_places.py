@@ -27,6 +27,7 @@ def test_results_and_calls_stay_apart() -> None:
 
     assert results("ab", "c") == results("ab", "c ")
     assert results("ab", "c") != results("a", "bc")
+    assert last_of(cw.tool_result("1", "ab", is_error=True)) != last_of(cw.tool_result("1", "ab"))
 
 
 def test_only_what_everyone_can_read_is_said() -> None:

@@ -122,7 +122,7 @@ def sayings_of(part: Part, role: str) -> Iterator[Saying]:
     elif isinstance(part, ToolCall):
         yield "call", encode([part.name, part.arguments])
     elif isinstance(part, ToolResult):
-        yield "result", part.text.strip()
+        yield ("error" if part.is_error else "result"), part.text.strip()
         for inner in part.content if isinstance(part.content, tuple) else ():
             if isinstance(inner, Media) or inner.text is None:  # others are in the text
                 yield from sayings_of(inner, role)
