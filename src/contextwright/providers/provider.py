@@ -28,6 +28,7 @@ from contextwright.providers.hosts import (
 from contextwright.providers.http import CONNECT_SECONDS, READ_SECONDS, HttpClient, HttpResponse
 from contextwright.providers.offline import Echo
 from contextwright.providers.retries import Retries
+from contextwright.providers.secrets import masked
 from contextwright.providers.sync import SyncProvider
 from contextwright.providers.traced import Telemetry, TracedProvider
 from contextwright.text.json import decoder, encode_json
@@ -84,7 +85,7 @@ class Provider(BatchProvider):
 
     def without_key(self, text: str) -> str:
         """Return a text without the key."""
-        return text.replace(self._key, HIDDEN.decode()) if self._key else text
+        return self._hidden(text.encode(errors="surrogatepass")).decode(errors="surrogatepass")
 
     async def close(self) -> None:
         """Close the connections."""
@@ -181,7 +182,9 @@ class Provider(BatchProvider):
         return event if hidden == encoded else decoder(type(event)).decode(hidden)
 
     def _hidden(self, text: bytes) -> bytes:
-        return text.replace(self._key.encode(), HIDDEN) if self._key else text
+        if not self._key:
+            return text
+        return masked(text.replace(self._key.encode(), HIDDEN), (self._key,))
 
 
 def connect(

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
-from base64 import b64encode, urlsafe_b64encode
-from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Mapping
 from hashlib import blake2b
 from typing import Any, TypeVar
-from urllib.parse import quote
 
 import msgspec
 from msgspec import Struct
@@ -25,6 +22,7 @@ from contextwright.formats.tools import restore_calls
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation
 from contextwright.models import as_model
+from contextwright.providers.secrets import masked
 from contextwright.serve.bodies import decompressed
 from contextwright.serve.calls import Call
 from contextwright.serve.history.continuations import (
@@ -42,18 +40,10 @@ from contextwright.store.requests import RecordedRequest, RequestBodies, Request
 from contextwright.store.rows.recorded.signatures import SignedAnswer
 from contextwright.text.json import decode_object, decoder, encode_json
 
-__all__ = ["Outcome", "Transcript", "ended_request", "masked", "spellings", "without_keys"]
+__all__ = ["Outcome", "Transcript", "ended_request", "without_keys"]
 
 Value = TypeVar("Value")
 
-MIN_KEY_CHARS = 8
-"""Shorter keys are not secrets, and would be found in any text."""
-
-
-ESCAPE = re.compile(r"%[0-9A-F]{2}")
-ESCAPES = (rb"\/", *(rb"\u00%d" % row for row in range(2, 8)))
-ESCAPED = re.compile(rb"\\+(?:u00(?P<code>[2-7][0-9a-fA-F])|/)")
-"""Finds plain characters that JSON need not escape, or only within a string of JSON."""
 MAX_REPLY_BYTES = 64 << 20
 """The size of an answer that came compressed; a longer one is not kept."""
 STREAM = re.compile(rb"\A\s*\[|(?:\A|[\r\n]|\xef\xbb\xbf)data:")
@@ -218,63 +208,6 @@ def without_content(ended: EndedRequest) -> EndedRequest:
     return EndedRequest(
         record=record, bodies=RequestBodies(), payload=ended.payload, owner=ended.owner
     )
-
-
-def masked(body: bytes, keys: frozenset[str]) -> bytes:
-    """Return a body with stars in the place of keys: a provider may repeat one in its error."""
-    has_escapes = any(mark in body for mark in ESCAPES)
-    plain = ESCAPED.sub(unescaped, body) if has_escapes else b""
-    for key in keys:
-        for spelling in spellings(key):
-            body = body.replace(spelling, stars(spelling))
-            if spelling in plain:
-                body = escapes_of(spelling).sub(lambda found: stars(found[0]), body)
-    return body
-
-
-def stars(text: bytes) -> bytes:
-    """Return as many stars as there are bytes."""
-    return b"*" * len(text)
-
-
-@lru_cache(256)
-def spellings(key: str) -> tuple[bytes, ...]:
-    """Return how a key may be spelt; nothing for one that is too short to be a secret.
-
-    An address has it percent-encoded. Escapes of JSON are not among them: see `escapes_of`.
-    """
-    if len(key) < MIN_KEY_CHARS:
-        return ()
-    quoted = {quote(key, safe=safe) for safe in ("", "/")}
-    lower = {ESCAPE.sub(lambda found: found[0].lower(), one) for one in quoted}
-    texts = {key, *in_base64(key.encode()), *quoted, *lower}
-    return tuple(text.encode() for text in sorted(texts, key=len, reverse=True))
-
-
-def unescaped(found: re.Match[bytes]) -> bytes:
-    """Return the character that an escape of JSON stands for."""
-    return bytes((int(found["code"], 16),)) if found["code"] else b"/"
-
-
-@lru_cache(256)
-def escapes_of(spelling: bytes) -> re.Pattern[bytes]:
-    """Return what finds a spelling in JSON, also in JSON within a string of it.
-
-    Some writers escape each slash; .NET escapes each plus, and others escape what they like.
-    """
-    characters = [
-        rb"(?:%b|\\+u00%b)" % (rb"\\*/" if code == ord("/") else re.escape(bytes((code,))), digits)
-        for code, digits in ((code, b"(?i:%02x)" % code) for code in spelling)
-    ]
-    return re.compile(b"".join(characters))
-
-
-def in_base64(key: bytes) -> Iterator[str]:
-    """Yield what a key is in Base64, also behind something else, such as the name in `Basic`."""
-    for before in range(3):
-        first, end = -(-8 * before // 6), 8 * (before + len(key)) // 6
-        for coded in (b64encode, urlsafe_b64encode):
-            yield coded(bytes(before) + key).decode()[first:end]
 
 
 def without_keys(value: Value, keys: frozenset[str]) -> Value:

@@ -14,9 +14,10 @@ from starlette.responses import Response
 
 from contextwright.errors import ContextwrightError, ProviderError
 from contextwright.messages.changes import Change
+from contextwright.providers.secrets import masked
 from contextwright.serve.calls import Call, secrets_in
 from contextwright.serve.http.stream import BrokenOff, StreamedAnswer
-from contextwright.serve.recording.outcome import Outcome, Transcript, masked, without_keys
+from contextwright.serve.recording.outcome import Outcome, Transcript, without_keys
 from contextwright.serve.sessions import digest_of
 from contextwright.serve.translate import Crossing
 from contextwright.store.recording import BegunRequest
