@@ -5,7 +5,11 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from contextwright.formats.anthropic.cache_marks import settle_cache_marks
-from contextwright.formats.anthropic.output import settle_citations, settle_output
+from contextwright.formats.anthropic.output import (
+    settle_citations,
+    settle_output,
+    settle_references,
+)
 from contextwright.formats.anthropic.size import settle_size
 from contextwright.formats.anthropic.thinking import (
     DEFAULT_MAX_TOKENS,
@@ -42,7 +46,7 @@ from contextwright.messages.conversation import (
 )
 from contextwright.models import Model
 from contextwright.wire import ranges
-from contextwright.wire.anthropic.rules import sampling, tool_choice
+from contextwright.wire.anthropic.rules import sampling, tool_choice, warming
 from contextwright.wire.anthropic.turns import is_idle
 from contextwright.wire.anthropic.types import Request
 from contextwright.wire.values import is_list, is_object
@@ -224,8 +228,10 @@ def settle(
             body["tool_choice"] = unforced(choice)
             reason = "this model or its thinking mode allows no forced call"
             changes.append(Change("loss.setting", "tool_choice", reason))
+    settle_references(body, contents, changes)
     settle_citations(contents, changes)
     settle_output(body, changes)
+    settle_warming(body, changes)
     settle_cache_marks(body, contents, changes)
     settle_size(body, contents, changes)
 
@@ -237,6 +243,14 @@ def settle_sampling(body: dict[str, Any], model: Model, changes: list[Change]) -
             usual = body.pop(problem.path) in SAYS_NOTHING.get(problem.path, ())
             code = "repair.setting" if usual else "loss.setting"
             changes.append(Change(code, problem.path, problem.message))
+
+
+def settle_warming(body: dict[str, Any], changes: list[Change]) -> None:
+    """Ask for one token where the request cannot be one that only fills the cache."""
+    problem = next(warming(body), None)
+    if problem is not None:
+        body["max_tokens"] = 1
+        changes.append(Change("repair.setting", "max_tokens", problem.message))
 
 
 def settle_choice(body: dict[str, Any], changes: list[Change]) -> None:

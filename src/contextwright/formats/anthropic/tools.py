@@ -26,6 +26,7 @@ from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Tool
 from contextwright.messages.parts import Opaque
+from contextwright.wire.anthropic.hosted import hosted_name, name_problems
 from contextwright.wire.anthropic.rules import is_deferred
 from contextwright.wire.anthropic.strict import beyond_limits
 from contextwright.wire.anthropic.types import CustomTool
@@ -67,7 +68,7 @@ def tools_wire(
             tool = tool_with_cache_mark(tool, target)
             definitions = [tool_wire(tool, target, path, changes)]
         elif tool.format == NAME:
-            definitions = [tool.data] if is_named(tool.data, path, changes) else []
+            definitions = named(tool.data, path, changes)
         else:
             definitions = hosted_equals(tool, NAME, path, changes)
         for definition in definitions:
@@ -83,12 +84,17 @@ def tools_wire(
     return wire
 
 
-def is_named(tool: dict[str, Any], path: str, changes: list[Change]) -> bool:
-    """Whether the name of a hosted tool, if it has one, is a text."""
-    if isinstance(tool.get("name", ""), str):
-        return True
-    changes.append(Change("loss.tool", path, f"its name is {shown(tool['name'])}"))
-    return False
+def named(tool: dict[str, Any], path: str, changes: list[Change]) -> list[dict[str, Any]]:
+    """Return a hosted tool under the only name that its type may have; none if that is no text."""
+    problem = next(name_problems(tool, path), None)
+    only = hosted_name(tool["type"])
+    if problem is None:
+        return [tool]
+    if only is None:
+        changes.append(Change("loss.tool", path, f"its name is {shown(tool['name'])}"))
+        return []
+    changes.append(Change("repair.tool", f"{path}.name", problem.message))
+    return [{**tool, "name": only}]
 
 
 def tool_wire(tool: Tool, target: Target, path: str, changes: list[Change]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from typing import Any
 from contextwright.errors import Level, Problem, shown
 from contextwright.models import Model
 from contextwright.wire import ranges
+from contextwright.wire.anthropic.hosted import name_problems, reference_problems
 from contextwright.wire.anthropic.media import size_problems
 from contextwright.wire.anthropic.output import output_problems
 from contextwright.wire.anthropic.strict import beyond_limits
@@ -51,6 +52,7 @@ def check(payload: Any, model: Model) -> list[Problem]:
         turns = turns_of(messages)
         problems.extend(turn_problems(turns, payload, model))
         problems.extend(output_problems(turns, payload))
+        problems.extend(reference_problems(payload))
         holders = media_holders(turns)
     else:
         messages = found.rich
@@ -66,12 +68,30 @@ def check(payload: Any, model: Model) -> list[Problem]:
     problems.extend(sampling(payload, model))
     limit = payload.get("max_tokens")
     problems.extend(limit_problems("A-max-output", limit, "max_tokens", model, least=0))
+    problems.extend(warming(payload))
     problems.extend(ranges.range_problems(payload, ranges.ANTHROPIC))
     if is_object(metadata := payload.get("metadata")):
         problems.extend(ranges.key_problems(metadata, ("user_id",), "metadata."))
     problems.extend(tool_choice(payload))
     problems.extend(cache_marks(payload, messages))
     return problems
+
+
+def warming(payload: Object) -> Iterator[Problem]:
+    """A request for no output only fills the cache, and can ask for nothing that is about one."""
+    if payload.get("max_tokens") != 0:
+        return
+    choice, output, thinking = map(payload.get, ("tool_choice", "output_config", "thinking"))
+    excluded = {
+        "stream": payload.get("stream") is True,
+        "thinking": is_object(thinking) and thinking.get("type") == "enabled",
+        "tool_choice": is_object(choice) and choice.get("type") in ("any", "tool"),
+        "output_config.format": is_object(output) and output.get("format") is not None,
+        "output_format": payload.get("output_format") is not None,
+    }
+    for field, is_asked in excluded.items():
+        if is_asked:
+            yield Problem("A-max-output", "max_tokens", f"0 fills the cache alone, without {field}")
 
 
 def tools(payload: dict[str, Any], model: Model) -> Iterator[Problem]:
@@ -89,8 +109,7 @@ def tools(payload: dict[str, Any], model: Model) -> Iterator[Problem]:
             yield Problem("A-cache-deferred", f"{path}.{MARK}", "a deferred tool is not cached")
         if tool.get("type") not in (None, "custom"):
             # Hosted tools: their types carry dates and change too often to list.
-            if not isinstance(name, str | None):
-                yield Problem("T-type", f"{path}.name", f"must be a string, not {shown(name)}")
+            yield from name_problems(tool, path)
             continue
         yield from shape_problems(tool, CustomTool, path)
         if isinstance(name, str) and not TOOL_NAME(name):

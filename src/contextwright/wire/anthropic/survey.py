@@ -11,6 +11,7 @@ from typing import Any
 
 from contextwright.wire.anthropic.blanks import blank_inside, blank_text
 from contextwright.wire.anthropic.citations import is_cited
+from contextwright.wire.anthropic.hosted import REFERENCE
 from contextwright.wire.anthropic.media import source
 from contextwright.wire.anthropic.output import output_path
 from contextwright.wire.anthropic.turns import CALL_NAME, ID, MARK
@@ -170,7 +171,9 @@ def user_fits(content: list[Object], open_calls: set[str]) -> bool:
 
 
 def has_faults(blocks: object) -> bool:
-    """Whether a text, or that of a block, is blank, its image is not valid, or it is cited."""
+    """Whether a text, or that of a block, is blank, its image is not valid, it is cited, or refers
+    to a tool.
+    """
     if type(blocks) is str:
         return blocks.isspace()
     return any(
@@ -178,6 +181,7 @@ def has_faults(blocks: object) -> bool:
         or any(blank_inside("", block))
         or any(source(block, ""))
         or is_cited(block)
+        or block.get("type") == REFERENCE
         for _, block in objects_in(blocks)
     )
 

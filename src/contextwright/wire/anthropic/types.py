@@ -140,7 +140,16 @@ class RedactedThinkingBlock(Block, tag_field="type", tag="redacted_thinking"):
 
 class ServerToolUseBlock(Cacheable, tag_field="type", tag="server_tool_use"):
     id: str
-    name: str
+    name: Literal[
+        "advisor",
+        "bash_code_execution",
+        "code_execution",
+        "text_editor_code_execution",
+        "tool_search_tool_bm25",
+        "tool_search_tool_regex",
+        "web_fetch",
+        "web_search",
+    ]
     input: dict[str, Any]
     caller: dict[str, Any] | None = None
 
