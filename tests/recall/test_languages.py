@@ -1,7 +1,7 @@
 """How often recall puts the right one of 32 messages first: in no language less than this.
 
-Words find nearly all cases but those of meaning alone, a quarter; the model knows neither Ukrainian
-nor Hindi. `python -m benchmarks.retrieval.languages --misses` prints what is not found.
+Words find nearly all cases but those of meaning alone, a quarter.
+`python -m benchmarks.retrieval.languages --misses` prints what is not found.
 """
 
 import pytest
@@ -15,11 +15,11 @@ REACHED = {
     "chinese": (71, 90),
     "english": (75, 93),
     "german": (75, 90),
-    "hindi": (78, 78),
+    "hindi": (78, 90),
     "japanese": (71, 93),
     "russian": (75, 96),
     "spanish": (71, 93),
-    "ukrainian": (75, 75),
+    "ukrainian": (75, 87),
 }
 """The least share in percent, by words and with the default embedder: a case below what was
 measured at most."""

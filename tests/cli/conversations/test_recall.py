@@ -121,7 +121,7 @@ def test_explain_is_a_table_of_reasons(cw: Run) -> None:
     assert ", words nearby +" in first
     assert float(first.split()[0]) >= float(second.split()[0])
     assert used.startswith("2 recalled, ")
-    assert used.endswith(" of 2,000 tokens, by words and meaning (use-multilingual-3-v2)")
+    assert used.endswith(" of 2,000 tokens, by words and meaning (use-multilingual-3-v3)")
     assert rule == "The score is a probability; the reasons add up to its log-odds."
     alone = cw("recall", QUESTION, "--explain", "--embedder", "none").out
     assert "tokens, by words only\n" in alone

@@ -153,7 +153,7 @@ def test_which_embedder_is_meant() -> None:
     assert choose_embedder(mine) is mine
     found = choose_embedder("auto")
     assert found is not None
-    assert found.name == "use-multilingual-3-v2"
+    assert found.name == "use-multilingual-3-v3"
     with pytest.raises(cw.UsageError, match="'minilm' is not a known embedder"):
         choose_embedder("minilm")  # pyright: ignore[reportArgumentType]
     with pytest.raises(cw.UsageError, match="at least one text"):

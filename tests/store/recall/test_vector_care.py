@@ -234,14 +234,14 @@ def test_the_command(tmp_path: Path) -> None:
 
     assert run("--conversation", "a") == (
         0,
-        "words:   60 messages\nvectors: 60 messages by use-multilingual-3-v2\n",
+        "words:   60 messages\nvectors: 60 messages by use-multilingual-3-v3\n",
     )
     assert run("--drop-unused") == (
         0,
-        "words:   40 messages\nvectors: 40 messages by use-multilingual-3-v2\n"
+        "words:   40 messages\nvectors: 40 messages by use-multilingual-3-v3\n"
         "dropped: vectors of 0 messages\n",
     )
-    assert run() == (0, "words:   0 messages\nvectors: 0 messages by use-multilingual-3-v2\n")
+    assert run() == (0, "words:   0 messages\nvectors: 0 messages by use-multilingual-3-v3\n")
     assert run("--rebuild", "--embedder", "none") == (0, "words:   100 messages\nvectors: none\n")
     assert '"words": 100' in run("--rebuild", "--json")[1]
     assert isinstance(

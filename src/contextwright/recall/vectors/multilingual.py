@@ -6,7 +6,8 @@ and is never imported, because it unpacks all of them for the first text.
 
 A text in a script that it cannot read has no meaning here: its vector is zero, and words find it.
 It was trained on Russian alone of all Cyrillic languages, so letters that Russian lacks are read as
-those that sound like them (`docs/recall-research.md#languages` says what that is worth).
+those that sound like them, and words of Ukrainian and Hindi in a language that it knows
+(`docs/recall-research.md#languages` says what that is worth).
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["multilingual"]
 
-NAME = "use-multilingual-3-v2"
+NAME = "use-multilingual-3-v3"
 """The model, and how texts are spelled for it; vectors of another spelling are not compared."""
 ALIKE = dict(zip("іїєґўјљњћђџќѓѕ", "и и е г у й ль нь ч дж дж к г з".split(), strict=True))
 """Letters of Ukrainian, Belarusian, Serbian and Macedonian, and what sounds like them."""
@@ -56,10 +57,12 @@ def loaded() -> tuple[Pieces, Encoder]:
 def embed(texts: Sequence[str]) -> Vectors:
     """Return the vector of each text; zero if it cannot read it."""
     pieces, encoder = loaded()
+    from contextwright.recall.vectors.glosses import glossed
     from contextwright.recall.vectors.pieces import is_readable
 
-    vectors = encoder([pieces(text.translate(LETTERS)) for text in texts])
-    for place, text in enumerate(texts):
+    known = [glossed(text) for text in texts]
+    vectors = encoder([pieces(text.translate(LETTERS)) for text in known])
+    for place, text in enumerate(known):
         if not is_readable(text):
             vectors[place] = 0
     return vectors
