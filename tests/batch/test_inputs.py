@@ -107,6 +107,19 @@ def test_all_kinds_of_files(tmp_path: Path) -> None:
     assert rows_at(tmp_path / "a.ndjson", tmp_path / "a.ndjson") == rows[:1]
 
 
+def test_a_file_is_read_once_whatever_links_to_it(tmp_path: Path) -> None:
+    """Links that lead in circles would multiply the rows, or never end."""
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "one.jsonl").write_text("1\n")
+    for name in ("c", "d"):
+        (tmp_path / "b" / name).symlink_to(tmp_path)
+    (tmp_path / "newest.jsonl").symlink_to(tmp_path / "b" / "one.jsonl")
+    (tmp_path / "gone.jsonl").symlink_to(tmp_path / "nowhere")
+    assert rows_at(tmp_path) == [("0-0", b"1\n")]
+    assert rows_at(f"{tmp_path}/*/*.jsonl", tmp_path / "newest.jsonl") == [("0-0", b"1\n")]
+    assert rows_at(tmp_path / "b" / "c") == [("0-0", b"1\n")]
+
+
 @pytest.mark.parametrize(
     ("name", "pack"), [("a.jsonl.gz", gzip.compress), ("a.jsonl.bz2", bz2.compress)]
 )

@@ -189,7 +189,9 @@ def find_files(names: Iterable[str], output: Place) -> tuple[list[FoundFile], in
                 others += 1
                 continue
             changed = str(info.mtime_ns or "")
-            found[place.name] = FoundFile(place, kind or "lines", info.size, changed)
+            file = FoundFile(place, kind or "lines", info.size, changed)
+            # One that a link leads to is still one file.
+            found.setdefault(place.name if is_url(name) else os.path.realpath(place.name), file)
     return list(found.values()), others
 
 
@@ -227,10 +229,27 @@ def below(name: str, system: Any, folder: str) -> list[tuple[Place, Any]]:
     selector = fs.FileSelector(folder, recursive=True, allow_not_found=True)
     infos = [
         info
-        for info in system.get_file_info(selector)
+        for info in system.get_file_info(selector if is_url(name) else local_paths(folder))
         if info.is_file and "/." not in info.path.removeprefix(folder)
     ]
     return [(place_at(name, info.path), info) for info in sorted(infos, key=lambda one: one.path)]
+
+
+def local_paths(folder: str) -> list[str]:
+    """Return the paths below a folder of this machine.
+
+    Links to folders are not followed, because they may lead in a circle.
+    """
+    return [
+        os.path.join(parent, name)
+        for parent, _, names in os.walk(folder, onerror=refuse)
+        for name in names
+    ]
+
+
+def refuse(error: OSError) -> None:
+    """Raise for a folder that cannot be listed, because it would look empty."""
+    raise error
 
 
 def place_at(name: str, path: str) -> Place:
