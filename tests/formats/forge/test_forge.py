@@ -311,7 +311,19 @@ def test_only_assistant_text_is_parsed(role: str, text: str) -> None:
 
 @pytest.mark.parametrize("role", ["user", "system", "assistant"])
 def test_a_message_without_words_has_no_parts(role: str) -> None:
-    assert cw.parse([{"role": role, "content": ""}], "forge").messages == (cw.Message(role, ()),)  # pyright: ignore
+    """FRG-30."""
+    empty = [{"role": role, "content": ""}]
+    assert cw.parse(empty, "forge").messages == (cw.Message(role, ()),)  # pyright: ignore
+    with pytest.raises(cw.ParseError, match=r"\[0\]\.content: content cannot be empty"):
+        cw.parse(empty, "forge", strict=True)
+
+
+@pytest.mark.parametrize("entry", [{}, {"content": None}])
+@pytest.mark.parametrize("role", ["user", "system", "assistant", "tool"])
+def test_a_message_whose_content_is_missing_is_refused(role: str, entry: dict[str, Any]) -> None:
+    for strict in (False, True):
+        with pytest.raises(cw.ParseError, match=r"messages\[1\]\.content: is missing"):
+            cw.parse({"messages": [User("hi"), {"role": role, **entry}]}, "forge", strict=strict)
 
 
 def test_results_find_their_calls() -> None:

@@ -16,6 +16,7 @@ import msgspec
 
 from contextwright.errors import ParseError, require, shown
 from contextwright.formats.base import Format
+from contextwright.formats.file_formats import words_of
 from contextwright.formats.forge.check import ROLES, check, fields_of, validate_message
 from contextwright.formats.forge.markup import result_of, result_text, text_of
 from contextwright.formats.forge.read import NAME, Scan, scan, validate_tool_call
@@ -27,7 +28,6 @@ from contextwright.messages.conversation import Conversation
 from contextwright.messages.exchanges import match_results
 from contextwright.messages.message import Message, Role
 from contextwright.messages.parts import Part, Text, ToolCall, ToolResult
-from contextwright.text.json import json_text
 
 __all__ = [
     "FORMAT",
@@ -99,9 +99,9 @@ def message_of(entry: Entry, path: str, reader: Reader) -> Message:
     role, content = entry.get("role"), entry.get("content")
     if role not in ROLES:
         reader.fault(f"{path}.role", f"invalid role: {shown(role)}")
-    if not isinstance(content, str):
-        reader.repair("repair.content", f"{path}.content", f"{shown(content)} is read as text")
-        content = "" if content is None else json_text(content)
+    if content == "" and reader.strict:
+        reader.fault(f"{path}.content", "content cannot be empty")
+    content = words_of(content, f"{path}.content", reader)
     extra = {name: value for name, value in entry.items() if name not in FIELDS}
     parts, raw = parts_of(cast("Role", role), content, f"{path}.content", reader)
     if raw:

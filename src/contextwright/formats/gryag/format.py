@@ -169,8 +169,14 @@ def entry_of(entry: Object, path: str, reader: Reader) -> list[Message]:
     if given is None:
         reader.repair("repair.role", f"{path}.role", "there is no role; read as user")
         said["role"] = "user"
-    if is_list(said.get("parts")):
-        said["parts"] = [known_fields(part, f"{path}.parts", reader) for part in said["parts"]]
+    if said.get("parts") is None:
+        reader.fault(f"{path}.parts", "is missing")
+        return []
+    if is_list(said["parts"]):
+        said["parts"] = [
+            known_fields(part, f"{path}.parts[{index}]", reader)
+            for index, part in enumerate(said["parts"])
+        ]
     message = message_of(said, path, reader)
     if not message.parts:
         reader.repair("loss.blank", f"{path}.parts", "there are none; the message is left out")
