@@ -11,6 +11,7 @@ from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation, Settings
 from contextwright.messages.message import Message, Tool
 from contextwright.messages.parts import Opaque
+from contextwright.text.json import repeated_keys
 
 __all__ = ["Reader", "misshapen", "plain"]
 
@@ -92,6 +93,13 @@ class Reader:
             self.fault(path, reason)
         else:
             self.changes.append(Change(code, path, reason))
+
+    def note_repeated(self, text: str | None, value: object, path: str) -> None:
+        """Record keys that a JSON text has twice; `text` is None if it is how we write `value`."""
+        keys = repeated_keys(text, value) if text is not None else []
+        if keys:
+            names = ", ".join(map(shown, keys[:MOST_FAULTS]))
+            self.repair("repair.arguments", path, f"given twice, of which the last counts: {names}")
 
     def conversation(
         self,

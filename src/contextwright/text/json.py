@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from math import isfinite
 from threading import Lock
 from typing import Any, AnyStr, TypeVar, cast
@@ -73,6 +74,23 @@ def decode_halves(text: bytes | str) -> Any:
         if not HALF.search(text):
             raise
     return json.loads(text, parse_constant=refuse_constant)
+
+
+def repeated_keys(text: str, value: object) -> list[str]:
+    """Return the keys that an object in a JSON text has twice, of which `value` keeps the last.
+
+    A lost key takes its colon with it, unless colons are written as escapes.
+    """
+    if "\\u003" not in text and text.count(":") == json_text(value).count(":"):
+        return []
+    repeated: dict[str, None] = {}
+
+    def note(pairs: list[tuple[str, Any]]) -> None:
+        times = Counter(key for key, _ in pairs)
+        repeated.update({key: None for key in times if times[key] > 1})
+
+    json.loads(text, object_pairs_hook=note, strict=False)
+    return list(repeated)
 
 
 def refuse_constant(name: str) -> None:

@@ -56,8 +56,11 @@ def check(payload: Any, model: Model | None = None) -> list[Problem]:
         if role_of(message) == "assistant":
             found = scan(content)
             open_calls += sum(isinstance(part, ToolCall) for part in found.parts)
-            faults = dict.fromkeys(note.message for note in found.notes)
-            problems.extend(Problem("forge.call", f"{place}.content", fault) for fault in faults)
+            faults: dict[str, Level] = {note.message: note.level for note in found.notes}
+            problems.extend(
+                Problem("forge.call", f"{place}.content", fault, level)
+                for fault, level in faults.items()
+            )
         elif role_of(message) == "tool":
             problems.extend(result_problems(content, place, answers=open_calls > 0))
             open_calls = max(0, open_calls - 1)

@@ -14,10 +14,10 @@ from typing import Any, NoReturn, TypeAlias, cast
 
 from msgspec import Struct
 
-from contextwright.errors import UsageError, require
+from contextwright.errors import Level, UsageError, require, shown
 from contextwright.formats.forge.xml import Finder, read_xml
 from contextwright.messages.parts import Part, Text, Thinking, ToolCall
-from contextwright.text.json import string_end
+from contextwright.text.json import repeated_keys, string_end
 
 __all__ = ["Note", "Scan", "is_thinking", "may_hold_structure", "scan", "validate_tool_call"]
 
@@ -69,6 +69,7 @@ class Note(Struct, frozen=True, gc=False):
     message: str
     fatal: bool = True
     """Whether the tag does not begin a call and stays text."""
+    level: Level = "error"
 
 
 class Scan(Struct, frozen=True):
@@ -171,6 +172,9 @@ class Scanner:
                 self.note(f"invalid JSON: {reason(error)}")
                 return None, inside
             self.note("invalid JSON: raw control characters in a string", fatal=False)
+        for key in repeated_keys(body, fields):
+            twice = f"{shown(key)} is given twice; the last counts"
+            self.notes.append(Note(twice, fatal=False, level="warning"))  # Forge reads it so too
         return fields, close + len("</tool>")
 
     def made(self, fields: Fields) -> ToolCall | None:

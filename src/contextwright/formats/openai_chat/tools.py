@@ -85,6 +85,8 @@ def with_arguments(
     if call.raw is not None and "_raw" in call.arguments:
         reason = f"not a JSON object: {shown(given)}"
         reader.repair("repair.arguments", f"{path}.arguments", reason)
+    else:
+        reader.note_repeated(call.raw, call.arguments, f"{path}.arguments")
     return call
 
 

@@ -237,6 +237,8 @@ def call_of(item: dict[str, Any], kind: str, path: str, reader: Reader) -> ToolC
     call = ToolCall.from_json(name, reader.text(item, "arguments", path), id=id, extra=extra)
     if call.raw is not None and "_raw" in call.arguments:
         reader.repair("repair.arguments", f"{path}.arguments", "not a JSON object; kept as text")
+    else:
+        reader.note_repeated(call.raw, call.arguments, f"{path}.arguments")
     return call
 
 
