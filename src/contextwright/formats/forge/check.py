@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
-from contextwright.errors import Problem, shown
+from contextwright.errors import Level, Problem, shown
 from contextwright.formats.forge.read import scan
 from contextwright.messages.parts import ToolCall
 from contextwright.models import Model
