@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import contextwright as cw
+from contextwright.formats.replies.streams import write_reply
 from contextwright.serve import GatewaySettings, Route
 from contextwright.serve.reading import read_fields, repairs_in, with_whole_characters
-from contextwright.text.json import whole_characters
+from contextwright.text.json import encode_json, whole_characters
 from profiles import BODY, examples
 from providers.standin import said, serving
 from serve.gateways import PATHS, TOKEN, running
@@ -85,3 +86,20 @@ def test_they_are_counted(format: str, path: str) -> None:
         answer = gateway.ask(path, body_of(format, "m"))
     assert answer.status == 200
     assert 0 < sum(answer.json.values()) < 20
+
+
+@pytest.mark.parametrize("fields", [{}, {"tools": [{"name": HALF}]}], ids=["read", "unreadable"])
+def test_requests_with_halves_are_recorded(fields: dict[str, Any], tmp_path: Path) -> None:
+    """And so are those behind them, by a gateway that knows only their records."""
+    turns = [{"role": "user", "content": HALF}]
+    with cw.Store(tmp_path / "store.db", sync="fast") as store, upstream() as server:
+        server.status, server.body = 200, encode_json(write_reply(said("Hi"), "anthropic").body)
+        route = Route("*", "anthropic", base_url=f"http://127.0.0.1:{server.server_port}")
+        for _ in range(2):
+            body = {"model": "m", "max_tokens": 9, "messages": turns, **fields}
+            with running(GatewaySettings((route,)), store=store) as gateway:
+                gateway.ask("/v1/messages", body, {"x-claude-code-session-id": "s"})
+            turns += [{"role": "assistant", "content": "Hi"}, {"role": "user", "content": "So?"}]
+        records = store.requests()
+    assert [record.state for record in records] == ["answered"] * 2
+    assert records[0].previous == (records[1].number if not fields else None)

@@ -15,8 +15,10 @@ MIN_KEY_CHARS = 8
 
 ESCAPE = re.compile(r"%[0-9A-F]{2}")
 ESCAPES = (rb"\/", *(rb"\u00%d" % row for row in range(2, 8)))
-ESCAPED = re.compile(rb"\\+(?:u00(?P<code>[2-7][0-9a-fA-F])|/)")
-"""Finds plain characters that JSON need not escape, or only within a string of JSON."""
+ESCAPED = re.compile(rb"(?<!\\)\\+(?:u00(?P<code>[2-7][0-9a-fA-F])|/)")
+"""Finds plain characters that JSON need not escape, or only within a string of JSON. It begins
+where the backslashes do: from each of many, it would look at all of them.
+"""
 
 
 def masked(body: bytes, keys: Collection[str]) -> bytes:
@@ -62,7 +64,8 @@ def escapes_of(spelling: bytes) -> re.Pattern[bytes]:
     Some writers escape each slash; .NET escapes each plus, and others escape what they like.
     """
     characters = [
-        rb"(?:%b|\\+u00%b)" % (rb"\\*/" if code == ord("/") else re.escape(bytes((code,))), digits)
+        rb"(?:%b|(?<!\\)\\+u00%b)"
+        % (rb"(?<!\\)\\*/" if code == ord("/") else re.escape(bytes((code,))), digits)
         for code, digits in ((code, b"(?i:%02x)" % code) for code in spelling)
     ]
     return re.compile(b"".join(characters))

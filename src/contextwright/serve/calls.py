@@ -8,6 +8,7 @@ from base64 import b64decode
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
+from itertools import chain, islice
 from typing import Any, Literal, TypeAlias
 from urllib.parse import parse_qsl, quote
 
@@ -18,7 +19,7 @@ from msgspec.structs import replace
 from contextwright.errors import ParseError, ProviderError
 from contextwright.messages.changes import Change
 from contextwright.serve.reading import read_fields, turns_of
-from contextwright.text.json import decode_json
+from contextwright.text.json import decode_json, string_end
 
 __all__ = [
     "KEY_HEADERS",
@@ -67,14 +68,14 @@ SECRETS = (
     b"token secret password authorization cookie"
 ).split()
 """The ends of such names in bodies; other names that end in `key` are mostly those of caches."""
-SECRET_FIELDS = {
-    name + b'"': re.compile(rb'%b"\s*:\s*"((?:[^"\\]|\\.)*)"' % name) for name in SECRETS
-}
-"""Find the secrets in JSON in lower case, by what JSON that has any holds: `token": "..."`."""
-SECRET_IN_ADDRESS = re.compile(rb'://[^"\s]*?[?&][\w-]*(?:%b)=([^"&#\s\\]*)' % b"|".join(SECRETS))
+SECRET_FIELDS = {name + b'"': re.compile(rb'%b"\s*:\s*"' % name) for name in SECRETS}
+"""Find secrets in JSON in lower case, by what JSON that has any holds: `token": "`."""
+SECRET_IN_ADDRESS = re.compile(rb'[?&][\w-]{0,40}?(?:%b)=([^"&#\s\\]*)' % b"|".join(SECRETS))
 SEPARATORS = re.compile(r'[\s,;="&]+')
 MIN_CHARS = 12
 """Shorter words in such fields are mostly names, such as `Signature`."""
+MAX_WORDS = 200
+"""Words that are looked at, because each is sought in all that is recorded."""
 OTHER_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 UPLOADS = "/upload"
 """Stands before the version in Gemini's path for files."""
@@ -237,11 +238,13 @@ def secrets_in(call: Call) -> Iterator[str]:
     """Yield whatever else may be a secret in a request, by the names of its fields."""
     shown = [*call.headers.items(), *(parse_qsl(call.query) if call.query else ())]
     values = [value for name, value in shown if is_secret(name)]
-    for value in (*values, *secrets_in_fields(call.fields)):
-        for word in SEPARATORS.split(value):
-            yield password_in(word)
-            if len(word) >= MIN_CHARS:
-                yield word
+    words = chain.from_iterable(
+        map(SEPARATORS.split, chain(values, secrets_in_fields(call.fields)))
+    )
+    for word in islice(filter(None, words), MAX_WORDS):
+        yield password_in(word)
+        if len(word) >= MIN_CHARS:
+            yield word
 
 
 def secrets_in_fields(fields: Mapping[str, Raw]) -> Iterator[str]:
@@ -251,11 +254,13 @@ def secrets_in_fields(fields: Mapping[str, Raw]) -> Iterator[str]:
             continue
         raw = b'%b":%b' % (name.encode(), value)
         lower = raw.lower()
-        patterns = [pattern for end, pattern in SECRET_FIELDS.items() if end in lower]
-        for pattern in (*patterns, SECRET_IN_ADDRESS):
+        for pattern in [pattern for end, pattern in SECRET_FIELDS.items() if end in lower]:
             for found in pattern.finditer(lower):
+                start = found.end()
                 with suppress(msgspec.DecodeError):  # no JSON, which the provider will say
-                    yield decode_json(b'"%b"' % raw[slice(*found.span(1))])
+                    yield decode_json(raw[start - 1 : string_end(raw, start)])
+        for found in SECRET_IN_ADDRESS.finditer(lower):
+            yield raw[slice(*found.span(1))].decode()
 
 
 @lru_cache(256)

@@ -33,7 +33,7 @@ from contextwright.store.rows.recorded.requests import moment
 from contextwright.store.rows.recorded.signatures import SignedAnswer
 from contextwright.store.rows.validation import bodies_of, replace_invalid
 from contextwright.store.state import State
-from contextwright.text.json import decode_object
+from contextwright.text.json import decode_object, with_whole_characters
 
 __all__ = ["BegunRequest", "EndedRequest", "RequestLog", "line_of", "recorded_prompt"]
 
@@ -351,7 +351,7 @@ def recorded_prompt(
 ) -> Prompt | None:
     """Return the prompt that the upstream was sent; None if it was not kept, or cannot be read."""
     body = sent.request if sent.upstream is None else sent.upstream
-    payload = None if body is None else decode_object(body)
+    payload = None if body is None else with_whole_characters(decode_object(body))
     if payload is None:
         return None
     return prompt_of(payload, record.upstream_format, as_model(record.sent_model), previous)

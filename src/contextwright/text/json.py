@@ -107,6 +107,15 @@ def decode_object(text: bytes | str) -> dict[str, Any] | None:
     return cast("dict[str, Any]", value) if isinstance(value, dict) else None
 
 
+def with_whole_characters(value: Value) -> Value:
+    """Return decoded JSON with U+FFFD in the place of each half of a character."""
+    try:
+        encode_json(value)
+    except UnicodeEncodeError:
+        return json.loads(whole_characters(json.dumps(value, ensure_ascii=False)))
+    return value
+
+
 def join_halves(text: str) -> str:
     """Return a text in which the two halves of a character are one; a lone half stays."""
     if text.isascii():

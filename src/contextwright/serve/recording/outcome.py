@@ -38,7 +38,7 @@ from contextwright.serve.translate import Crossing
 from contextwright.store.recording import EndedRequest, line_of
 from contextwright.store.requests import RecordedRequest, RequestBodies, RequestState
 from contextwright.store.rows.recorded.signatures import SignedAnswer
-from contextwright.text.json import decode_object, decoder, encode_json
+from contextwright.text.json import decode_object, decoder, encode_json, with_whole_characters
 
 __all__ = ["Outcome", "Transcript", "ended_request", "without_keys"]
 
@@ -232,7 +232,7 @@ def read_request(
         fields = call.fields if body is call.body else read_fields(body)
         reading = readings.read(line, call.format, fields)
     except ContextwrightError:
-        return None, decode_object(body)
+        return None, with_whole_characters(decode_object(body))
     return reading.said, reading.payload
 
 
