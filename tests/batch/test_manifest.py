@@ -40,7 +40,8 @@ def by_hand(data: bytes, target: str) -> tuple[list[bytes], list[tuple[int, str]
             value = decode(line)
             results.append(cw.convert(value, format_of(value), target).json + b"\n")
         except ContextwrightError as error:
-            rejects.append((offset, error.args[0]))
+            # The offset says where the line is; it is not the first one of the file.
+            rejects.append((offset, str(error.args[0]).removeprefix("line 1: ")))
         offset += len(line)
     return results, rejects
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import contextwright as cw
 from batch.data_sets import ANSWER, BROKEN, QUESTION, chat
 from contextwright.batch import Operation, operation_of, transform
-from contextwright.documents.read import decode
+from contextwright.documents.read import decode_row
 from contextwright.errors import ContextwrightError, UsageError
 from contextwright.importers.detection import format_of
 from profiles import FAULT, examples
@@ -48,10 +48,27 @@ def test_every_row_is_what_the_library_makes_of_it(rows: list[bytes], target: st
 def converted(data: bytes, target: str) -> cw.Rendered | ContextwrightError:
     """What the library makes of a row."""
     try:
-        value = decode(data)
+        value = decode_row(data)
         return cw.convert(value, format_of(value), target)
     except ContextwrightError as error:
         return error
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ('{"a": x}\n', "a: unexpected 'x' at column 7"),
+        ('{\n"a": x}\n', "line 2: a: unexpected 'x' at column 6"),
+    ],
+)
+def test_a_row_names_its_line_only_if_it_has_several(row: str, message: str) -> None:
+    """Where a row stands in its file is not known here: line 1 would be the wrong one."""
+    [found] = rows_of(operation_of("convert", target="gemini"), row)
+    assert json.loads(found["error"]) == {
+        "message": message,
+        "path": "a",
+        "hint": "expected a value",
+    }
 
 
 def test_every_operation() -> None:

@@ -204,7 +204,13 @@ BROKEN = {
     "prose": ("Привіт".encode(), "line 1: unexpected 'П' at column 1 (expected a value)"),
     "two documents": (
         b"{}\n{}",
-        "line 2: something follows the document at column 1 (cw batch reads JSON Lines)",
+        "line 2: something follows the document at column 1 "
+        "(cw batch reads JSON Lines, from a file named .jsonl)",
+    ),
+    "two documents of several lines": (
+        b'\n{\n"a": 1\n}\n{\n"a": 1\n}\n',
+        "line 5: something follows the document at column 1 "
+        "(put each on one line (JSON Lines), or in a file of its own)",
     ),
     "two documents, ended as no line is": (
         b"{}\r{}\r",

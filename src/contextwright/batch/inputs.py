@@ -10,7 +10,13 @@ from msgspec import Struct
 
 from contextwright.batch.arrow import RecordBatch, pa, pq
 from contextwright.batch.places import FoundFile, PlaceError
-from contextwright.documents.read import DOCUMENT_LIMIT, LINE_LIMIT, decode, skip_line, too_large
+from contextwright.documents.read import (
+    DOCUMENT_LIMIT,
+    LINE_LIMIT,
+    decode_row,
+    skip_line,
+    too_large,
+)
 from contextwright.errors import (
     ContextwrightError,
     ParseError,
@@ -248,7 +254,7 @@ def picked(row: bytes, columns: Columns, id: str) -> tuple[str, bytes]:
     Raises:
         ParseError: the row is not an object with these fields.
     """
-    fields = decode(row)
+    fields = decode_row(row)
     if not isinstance(fields, dict):
         raise ParseError("the row is not an object")
     values = cast("dict[str, Any]", fields)

@@ -10,7 +10,7 @@ import msgspec
 
 from contextwright.batch.arrow import RecordBatch, pa
 from contextwright.batch.operation import Operation, Result
-from contextwright.documents.read import decode, is_too_deep
+from contextwright.documents.read import decode_row, is_too_deep
 from contextwright.errors import (
     BudgetError,
     ContextwrightError,
@@ -86,7 +86,7 @@ def as_data(value: Any) -> Any:
     if isinstance(value, str):
         value = value.encode("utf-8", "surrogatepass")
     if isinstance(value, bytes):
-        return decode(value)
+        return decode_row(value)
     if is_too_deep(value):
         raise ParseError("nested too deeply")
     return without_nulls(value)

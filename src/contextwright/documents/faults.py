@@ -67,8 +67,8 @@ def without_bad_text(data: bytes) -> tuple[bytes, int]:
 
 WIDE = (b"\xff\xfe", b"\xfe\xff")
 """The first bytes of UTF-16 and UTF-32."""
-PACKED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd", b"PK\x03\x04")
-"""The first bytes of gzip, bzip2, xz, Zstandard and zip."""
+PACKED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd", b"PK\x03\x04", b"PK\x05\x06")
+"""The first bytes of gzip, bzip2, xz, Zstandard, zip and an empty zip."""
 
 
 def find_fault(
@@ -149,8 +149,8 @@ class Reader:
             if kind == "end":
                 return self._end()
             if self.expected == "nothing":
-                gap = self.data[match.start() : start]
-                raise Fault(start, "something follows the document", after_document(gap))
+                hint = after_document(self.data[: match.start()], self.data[match.start() : start])
+                raise Fault(start, "something follows the document", hint)
             if kind == "mark":
                 self._mark(token, start)
             elif kind == "string":
@@ -267,10 +267,12 @@ def refuse_other_encodings(data: bytes) -> None:
         raise Fault(0, "this is not UTF-8 text", "save it as UTF-8, not UTF-16 or binary")
 
 
-def after_document(gap: bytes) -> str:
-    """Return what to do about a second document, by the white space between the two."""
+def after_document(first: bytes, gap: bytes) -> str:
+    """Return what to do about a second document, by the first and the white space between them."""
+    if b"\n" in gap and b"\n" in first.strip():
+        return "put each on one line (JSON Lines), or in a file of its own"
     if b"\n" in gap:
-        return "cw batch reads JSON Lines"
+        return "cw batch reads JSON Lines, from a file named .jsonl"
     if b"\r" in gap:
         return r"end lines with \n: \r alone does not end one"
     return "leave it out, or put it on a line of its own"

@@ -30,6 +30,7 @@ __all__ = [
     "Source",
     "decode",
     "decode_line",
+    "decode_row",
     "lines_of",
     "read_bytes",
     "read_document",
@@ -145,6 +146,20 @@ def decode_line(line: bytes, number: int) -> Any:
         return decode(line, first_line=number)
     except ParseError as error:
         return error
+
+
+def decode_row(row: bytes) -> Any:
+    """Decode a row of a data set, whose number is not known.
+
+    Raises:
+        ParseError: it is not valid; its line is named only where the row has several.
+    """
+    try:
+        return decode(row)
+    except ParseError as error:
+        if b"\n" in row.strip():
+            raise
+        raise ParseError(error.message, path=error.path, hint=error.hint) from None
 
 
 def is_too_deep(value: Any) -> bool:

@@ -147,7 +147,7 @@ def test_a_log_is_no_request(cw: Run, tmp_path: Path) -> None:
     for command in ("check", "fix"):
         code, out, err = cw(command, log)
         assert (code, out) == (1, "")
-        assert only_line(err).endswith("(cw batch reads JSON Lines)")
+        assert only_line(err).endswith("(cw batch reads JSON Lines, from a file named .jsonl)")
 
 
 def test_a_strict_conversion_refuses_what_a_log_loses(cw: Run, tmp_path: Path) -> None:
