@@ -51,6 +51,13 @@ def test_count(cw: Run, tmp_path: Path) -> None:
 
 
 def test_count_of_what_is_no_text(cw: Run) -> None:
+    for payload, wrong in ((b"[[]]", "[[]]"), (b"[1]", "[1]"), (b'[{}, "a"]', "[{}, 'a']")):
+        code, out, err = cw("count", "-", "-m", "gpt-4o", input=payload)
+        assert (code, out) == (1, "")
+        assert err.endswith(f"an object or a list of objects, not {wrong}\n")
+    code, out, err = cw("count", "-", "-m", "gpt-4o", input="text".encode("utf-16-be"))
+    assert (code, out) == (1, "")
+    assert only_line(err).startswith("cw: standard input: it holds NUL bytes: it is not text")
     code, out, err = cw("count", "-", "-m", "gpt-4o", input=b"ab\xff")
     assert (code, out) == (1, "")
     assert only_line(err) == (

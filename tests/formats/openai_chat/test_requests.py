@@ -112,6 +112,13 @@ def test_json_columns_may_be_text_cb_4_and_8(column: str) -> None:
             cw.parse([{**row, column: wrong} for row in ROWS[1:3]], "openai-chat")
 
 
+def test_a_json_column_as_text_makes_a_row_cb_8() -> None:
+    """Also without the columns that a request does not need."""
+    bare = [user("2 + 2?"), assistant(None, tool_calls=[call("a")]), result("a")]
+    texts = [{**row, "tool_calls": json.dumps(row.get("tool_calls"))} for row in bare]
+    assert cw.parse(texts, "openai-chat") == cw.parse(bare, "openai-chat")
+
+
 @pytest.mark.parametrize(
     ("created_at", "sent_at"),
     [

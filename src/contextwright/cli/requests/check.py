@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 from contextwright import formats
 from contextwright.cli.arguments import find_model, named_model
@@ -24,6 +24,7 @@ from contextwright.cli.output import note, numbered, say, say_json
 from contextwright.documents.read import decode, read_bytes
 from contextwright.errors import ParseError, UsageError, shown
 from contextwright.formats import api
+from contextwright.wire.values import is_list, is_object
 
 __all__ = ["check", "count"]
 
@@ -115,9 +116,11 @@ def countable(what: str, *, is_request: bool) -> Any:
     data = read_bytes(what)
     if is_request or data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[")):
         payload = decode(data)
-        if isinstance(payload, dict | list):
-            return cast("object", payload)
-        raise ParseError(f"a request is an object, not {shown(payload)}")
+        if is_object(payload) or (is_list(payload) and all(map(is_object, payload))):
+            return payload
+        raise ParseError(f"a request is an object or a list of objects, not {shown(payload)}")
+    if b"\0" in data:
+        raise ParseError("it holds NUL bytes: it is not text", hint="only UTF-8 can be counted")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

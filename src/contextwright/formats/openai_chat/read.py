@@ -67,7 +67,7 @@ def message_of(message: dict[str, Any], path: str, reader: Reader, model: str | 
         return Message("user")
     sent_at: str | None = None
     meta: dict[str, Any] = {}
-    if not ROW_MARKS.isdisjoint(message):
+    if is_row(message):
         message, sent_at, meta = unshelved(message)
     if ours == "tool":
         return Message(ours, results_of(message, path, reader), sent_at=sent_at, meta=meta)
@@ -97,6 +97,11 @@ def shown_thinking(part: Part, format: str) -> Part:
     if not isinstance(part, Thinking):
         return part
     return Opaque(format, part.extra[format], part.text)
+
+
+def is_row(message: dict[str, Any]) -> bool:
+    """Whether a message is a stored row: by its fields, or by a column of JSON as text."""
+    return not ROW_MARKS.isdisjoint(message) or isinstance(message.get("tool_calls"), str | bytes)
 
 
 def unshelved(row: dict[str, Any]) -> tuple[dict[str, Any], str | None, dict[str, Any]]:
