@@ -27,6 +27,8 @@ from contextwright.recall.dates.periods import periods
 from contextwright.recall.packing import Packing, RecallHit, usual_price
 from contextwright.recall.questions import question_of
 from contextwright.sections import SectionInput
+from contextwright.serve.calls import read_call, secrets_in
+from contextwright.serve.recording.outcome import masked
 from contextwright.text.excerpts import Line, digest
 from contextwright.text.json import encode_json
 from contextwright.text.quoting import quoted
@@ -66,6 +68,7 @@ SHAPES = {
     "closed sentences": ("", ".)", "x"),
     "short sentences": ("", "a. ", ""),
     "escapes": ("", "\x1b[2J", ""),
+    "addresses": ("", "://a?b&", ""),
 }
 
 
@@ -131,6 +134,13 @@ def packed(text: str) -> object:
     return packing.recall(text, 1 << 40, has_meaning=False).text
 
 
+def without_keys(text: str) -> bytes:
+    """A body with a key of which JSON escapes a slash, and tools made of the same text."""
+    body = b'{"system": "sk-test%b/0123456789", "tools": "%b"}' % (b"\\", text.encode())
+    call = read_call("anthropic", "generate", encode_json({"model": "m", "tools": text}), {})
+    return masked(body, frozenset(("sk-test/0123456789", *secrets_in(call))))
+
+
 READERS: dict[str, Callable[[str], object]] = {
     "forge: parse": parsed("forge", assistant),
     "forge: validate": validate_tool_call,
@@ -151,6 +161,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "summaries: pick excerpts": digested,
     "display: make safe": safe,
     "documents: decode": lambda text: decode(encode_json(text)),
+    "gateway: hide keys": without_keys,
 }
 
 
