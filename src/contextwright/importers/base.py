@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from hashlib import sha256
 from typing import Any, TypeAlias, cast
 from unicodedata import category
 from urllib.parse import urlsplit, urlunsplit
@@ -33,6 +34,7 @@ __all__ = [
     "line_at",
     "mark",
     "media_named",
+    "one_clean_line",
     "without_secrets",
 ]
 
@@ -243,13 +245,26 @@ def mark(source: str, **rest: Any) -> dict[str, Any]:
 
 
 def as_id(*steps: str) -> str:
-    """Return an id for the store: one clean line of at most 256 bytes."""
-    joined = "-".join(step for step in steps if step)
-    if joined.isascii() and joined.isprintable() and joined == joined.strip():
-        return joined[:LONGEST_ID] or "imported"
-    visible = "".join(one for one in joined if category(one) != "Cf" and one not in FILLERS)
-    text = CONTROL.sub(" ", visible).strip()
-    return text.encode("utf-8", "replace")[:LONGEST_ID].decode("utf-8", "ignore") or "imported"
+    """Return an id for the store: one clean line of at most 256 bytes, made of no other steps.
+
+    An id that cannot stay as it is ends with a digest: two of them may look alike once they are
+    clean, and one conversation would be taken for a newer version of the other.
+    """
+    joined = "-".join(step for step in steps if step) or "imported"
+    clean = one_clean_line(joined)
+    if clean == joined and len(joined.encode()) <= LONGEST_ID:
+        return joined
+    digest = sha256(joined.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"{clean.encode()[: LONGEST_ID - 9].decode('utf-8', 'ignore') or 'imported'}-{digest}"
+
+
+def one_clean_line(text: str) -> str:
+    """Return a text without invisible characters, on one line."""
+    if text.isascii() and text.isprintable():
+        return text.strip()
+    visible = "".join(one for one in text if category(one) != "Cf" and one not in FILLERS)
+    whole = visible.encode("utf-8", "replace").decode()  # without lone surrogates
+    return CONTROL.sub(" ", whole).strip()
 
 
 def bare(name: str) -> str:

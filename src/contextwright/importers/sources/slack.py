@@ -24,6 +24,7 @@ from contextwright.importers.base import (
     event,
     mark,
     media_named,
+    one_clean_line,
     without_secrets,
 )
 from contextwright.importers.sources.slack_blocks import markup_of
@@ -81,7 +82,7 @@ def read(files: Files, options: ReadOptions) -> Iterator[Imported]:
         yield Imported(
             id=as_id(NAME, id),
             format=NAME,
-            title=f"#{as_id(folder)}",
+            title=f"#{one_clean_line(folder)}",
             messages=read.messages(),
             report=read.report,
             settings={NAME: about} if about else {},
@@ -91,7 +92,7 @@ def read(files: Files, options: ReadOptions) -> Iterator[Imported]:
             yield Imported(
                 id=as_id(NAME, id, thread),
                 format=NAME,
-                title=f"#{as_id(folder)}: {messages[0].text[:TITLE]}",
+                title=f"#{one_clean_line(folder)}: {messages[0].text[:TITLE]}",
                 messages=messages,
                 report=Report(),
                 settings={NAME: {"channel": id, "thread": thread}},
