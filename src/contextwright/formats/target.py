@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable
 from hashlib import sha256
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -105,6 +105,8 @@ class Traits(Struct, frozen=True, kw_only=True):
     """Whether these media, from this source, can be sent at all."""
     supports_thinking: Callable[[Thinking, Model], bool] = lambda thinking, model: False
     """Whether the provider accepts this thinking back."""
+    block_types: Callable[[Role], Any] = lambda role: Any
+    """The type of a block of the format's own in a message of a role."""
     accepts_piece: Callable[[Opaque], bool] = lambda block: True
     """Whether a block of the format's own may be a piece of a tool result."""
     accepts_extra: Callable[[Part | Message, Role, Model], bool] = lambda holder, role, model: True

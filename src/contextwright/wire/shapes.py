@@ -6,7 +6,8 @@ checks a whole payload; only if it fails does a slow walk list every problem wit
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, cast
 
@@ -15,11 +16,23 @@ from msgspec import Struct, inspect
 
 from contextwright.errors import Problem, shown
 from contextwright.text.json import convert
+from contextwright.wire.values import is_list, is_object
 
-__all__ = ["EXTRA", "Shape", "json_problems", "objects_in", "shape_problems"]
+__all__ = [
+    "EXTRA",
+    "Shape",
+    "json_problems",
+    "objects_in",
+    "shape_problems",
+    "trimmed",
+    "unknown_fields",
+]
 
 EXTRA = "T-extra"
 """The code of an unknown field."""
+
+STEP = re.compile(r"[^.\[\]]+")
+"""A field or an index in a path."""
 
 MOST_CHOICES = 12
 """How many allowed values a problem names."""
@@ -41,6 +54,32 @@ def shape_problems(value: object, expected: Any, path: str = "") -> list[Problem
     except RecursionError:
         return [Problem("T-depth", path, "nested too deeply")]
     return []
+
+
+def unknown_fields(problems: Iterable[Problem]) -> list[str]:
+    """Return the paths of unknown fields if there are no other problems, else nothing."""
+    found = list(problems)
+    return [one.path for one in found] if all(one.code == EXTRA for one in found) else []
+
+
+def trimmed(value: Any, paths: Iterable[str]) -> Any:
+    """Return a value without the fields at some paths."""
+    for path in paths:
+        value = _without(value, STEP.findall(path))
+    return value
+
+
+def _without(value: Any, steps: list[str]) -> Any:
+    """Return a copy that lacks what is at the end of some steps, if it is there."""
+    step, *rest = steps
+    if is_list(value) and step.isdecimal() and int(step) < len(value):
+        number = int(step)
+        return [*value[:number], _without(value[number], rest), *value[number + 1 :]]
+    if not is_object(value) or step not in value:
+        return value
+    if rest:
+        return {**value, step: _without(value[step], rest)}
+    return {name: held for name, held in value.items() if name != step}
 
 
 def json_problems(payload: object) -> list[Problem]:

@@ -107,6 +107,7 @@ TRAITS = Traits(
     final_space=False,
     supports_media=supports_media,
     supports_thinking=supports_thinking,
+    block_types=BLOCKS.__getitem__,
     accepts_extra=accepts_extra,
 )
 SAME_FORMAT_TRAITS = replace(

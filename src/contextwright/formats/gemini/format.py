@@ -109,6 +109,7 @@ TRAITS = Traits(
     supports_media=supports_media,
     supports_thinking=supports_thinking,
     accepts_piece=accepts_piece,
+    block_types=lambda role: wire.Part,
     accepts_extra=accepts_extra,
 )
 """Only one of Google's two hosts accepts empty text, so it is sent only if it came empty."""

@@ -48,7 +48,7 @@ from contextwright.wire.openai_responses.tools import (
 )
 from contextwright.wire.openai_responses.tools import Tool as AnyTool
 from contextwright.wire.openai_responses.types import Request, item_shape, kind_of, unless_new
-from contextwright.wire.shapes import EXTRA, shape_problems
+from contextwright.wire.shapes import EXTRA, shape_problems, trimmed, unknown_fields
 
 __all__ = [
     "fitted_definition",
@@ -145,11 +145,24 @@ def fitted_part(
 ) -> Part | None:
     """Return a part with only the fields that its item accepts; None if there is no such item."""
     if isinstance(part, Opaque):
-        return part if is_item(part, path, changes) else None
+        return fitted_item(part, path, changes)
     if isinstance(part, ToolResult) and isinstance(part.content, tuple):
         content = fitted_pieces(part, path, changes, exact=exact)
         return replace(with_fields(part, path, changes, exact=exact), content=content)
     return with_fields(part, path, changes, spoken=role == "assistant", exact=exact)
+
+
+def fitted_item(part: Opaque, path: str, changes: list[Change]) -> Opaque | None:
+    """Return an item of the API's own without unknown fields; None if it is not accepted."""
+    is_known = part.format == NAME and isinstance(part.data.get("type"), str)
+    fields = unknown_fields(item_shape(part.data, "")) if is_known else []
+    known = replace(part, data=trimmed(part.data, fields)) if fields else part
+    if not is_item(known, path, changes):
+        return None
+    if fields:
+        names = ", ".join(map(clean_name, fields))
+        changes.append(Change("loss.extra", path, f"{NAME} has no place for {names}"))
+    return known
 
 
 def is_item(part: Opaque, path: str, changes: list[Change]) -> bool:

@@ -22,7 +22,7 @@ from contextwright.messages.changes import Change
 from contextwright.messages.message import Message, Role
 from contextwright.messages.parts import Media, Opaque, Part, Text, Thinking, ToolCall, ToolResult
 from contextwright.wire.gemini.types import STAND_IN
-from contextwright.wire.shapes import objects_in
+from contextwright.wire.shapes import objects_in, shape_problems, trimmed, unknown_fields
 from contextwright.wire.values import Object
 
 __all__ = [
@@ -130,6 +130,11 @@ def travelling(
     if isinstance(part, Opaque):
         if opaque_fits(part, message.role, target, inside=inside):
             return [part]
+        known, fields = known_block(part, message.role, target)
+        if fields and opaque_fits(known, message.role, target, inside=inside):
+            names = ", ".join(map(clean_name, fields))
+            changes.append(Change("loss.extra", path, f"{target.title} has no place for {names}"))
+            return [known]
         foreign = part.format != target.format
         reason = f"only {part.format} knows" if foreign else f"{target.title} does not accept"
         rest = "; its text stays" if part.text else ""
@@ -148,6 +153,14 @@ def travelling(
             content.extend(travelling(piece, message, target, place, changes, inside=True))
         return [with_content(kept, content)]
     return [kept]
+
+
+def known_block(part: Opaque, role: Role, target: Target) -> tuple[Opaque, list[str]]:
+    """Return a block of the target's own without the fields that it does not know, and these."""
+    if part.format != target.format:
+        return part, []
+    fields = unknown_fields(shape_problems(part.data, target.traits.block_types(role)))
+    return replace(part, data=trimmed(part.data, fields)), fields
 
 
 def own_extra(
