@@ -138,11 +138,11 @@ def unsaid(conversation: Conversation, format: str, envelope: Iterable[str]) -> 
 
 
 def words_of(value: Any, path: str, reader: Reader) -> str:
-    """Return a required string; any other value as JSON text. A missing one is an error."""
+    """Return a string, nothing for null, and any other value as JSON text."""
     if isinstance(value, str):
         return value
     if value is None:
-        reader.fault(path, "is missing")
+        reader.repair("repair.content", path, "is missing; read as empty")
         return ""
     reader.repair("repair.content", path, f"{shown(value)} is read as text")
     return json_text(value)

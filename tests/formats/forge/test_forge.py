@@ -320,10 +320,14 @@ def test_a_message_without_words_has_no_parts(role: str) -> None:
 
 @pytest.mark.parametrize("entry", [{}, {"content": None}])
 @pytest.mark.parametrize("role", ["user", "system", "assistant", "tool"])
-def test_a_message_whose_content_is_missing_is_refused(role: str, entry: dict[str, Any]) -> None:
-    for strict in (False, True):
-        with pytest.raises(cw.ParseError, match=r"messages\[1\]\.content: is missing"):
-            cw.parse({"messages": [User("hi"), {"role": role, **entry}]}, "forge", strict=strict)
+def test_a_message_whose_content_is_missing_is_read_as_empty(
+    role: str, entry: dict[str, Any]
+) -> None:
+    log = {"messages": [User("hi"), {"role": role, **entry}]}
+    (change,) = cw.parse(log, "forge").changes
+    assert str(change) == "repair.content messages[1].content: is missing; read as empty"
+    with pytest.raises(cw.ParseError, match=r"messages\[1\]\.content: is missing"):
+        cw.parse(log, "forge", strict=True)
 
 
 def test_results_find_their_calls() -> None:

@@ -95,12 +95,14 @@ def messages_of(
     entry: dict[str, Any], path: str, index: int, position: int, reader: Reader
 ) -> list[Message]:
     """Read one entry as a message, followed by a tool message if the entry records a result."""
-    role, content = role_of(entry, path, reader), entry.get("content")
+    role, content = role_of(entry, path, reader), entry.get("content", "")
     if not isinstance(content, str | dict):
-        wrong = f"must be a string or an object, not {shown(content)}"
-        reader.fault(f"{path}.content", wrong if "content" in entry else "is missing")
+        message = f"must be a string or an object, not {shown(content)}"
+        reader.fault(f"{path}.content", message)
         return []
     content = cast("str | dict[str, Any]", content)
+    if "content" not in entry:
+        reader.repair("repair.content", f"{path}.content", "is missing; read as empty")
     extra: dict[str, Any] = {}
     rest = {name: value for name, value in entry.items() if name not in FIELDS}
     if rest:

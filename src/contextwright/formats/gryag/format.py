@@ -169,10 +169,7 @@ def entry_of(entry: Object, path: str, reader: Reader) -> list[Message]:
     if given is None:
         reader.repair("repair.role", f"{path}.role", "there is no role; read as user")
         said["role"] = "user"
-    if said.get("parts") is None:
-        reader.fault(f"{path}.parts", "is missing")
-        return []
-    if is_list(said["parts"]):
+    if is_list(said.get("parts")):
         said["parts"] = [
             known_fields(part, f"{path}.parts[{index}]", reader)
             for index, part in enumerate(said["parts"])
