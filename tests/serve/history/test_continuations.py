@@ -2,7 +2,9 @@
 
 import asyncio
 from contextlib import ExitStack
+from http.client import HTTPConnection
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -14,7 +16,7 @@ from contextwright.serve.calls import read_call
 from contextwright.serve.history.continuations import Continuations, new_id, number_in
 from contextwright.serve.settings import ECHO
 from contextwright.text.json import encode_json
-from providers.standin import KEY, Request, said, serving
+from providers.standin import KEY, Held, Request, said, serving
 from serve.gateways import Running, running
 from serve.recording.test_recording import texts
 from serve.test_translate import TOOLS, reply_of
@@ -324,3 +326,27 @@ def test_a_request_without_names_of_ours_passes_as_it_is() -> None:
     body = encode_json({"model": MODELS[CLIENT], "input": items})
     sent = read_call(CLIENT, "generate", body, {})
     assert asyncio.run(Continuations().spelled_out("client", sent)) is sent
+
+
+def test_an_answer_that_ends_late_comes_before_what_goes_on_from_it(tmp_path: Path) -> None:
+    """Recorded as one conversation, however long an upstream keeps an answer open."""
+    held = Held(said("The first answer."), Event(), Event())
+    with cw.Store(tmp_path / "store.db", sync="fast") as store:
+        with serving(held, said("Second."), said("Third.")) as server:
+            with running(open_settings(CLIENT, server), store=store) as gateway:
+                client = HTTPConnection("127.0.0.1", gateway.port)
+                body = encode_json({"input": "One?", "stream": True, "model": "m"})
+                client.request("POST", "/v1/responses", body, {"authorization": f"Bearer {KEY}"})
+                first = client.getresponse()
+                assert b'"resp_r0"' in first.read1()
+                for number, question in enumerate(("Two?", "Three?")):
+                    new = {"input": question, "previous_response_id": f"resp_r{number}"}
+                    gateway.generate(CLIENT, new, model="m", key=KEY)
+                assert {record.state for record in store.requests()} == {"open"}
+                held.go.set()
+                first.read()
+                client.close()
+        (name,) = {record.conversation for record in store.requests()}
+        assert texts(store, name) == [
+            *("One?", "The first answer.", "Two?", "Second.", "Three?", "Third.")
+        ]

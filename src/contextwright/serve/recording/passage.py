@@ -15,7 +15,8 @@ from starlette.responses import Response
 from contextwright.errors import ContextwrightError, ProviderError
 from contextwright.messages.changes import Change
 from contextwright.providers.secrets import masked
-from contextwright.serve.calls import Call, secrets_in
+from contextwright.serve.calls import Call, secrets_in, value_of
+from contextwright.serve.history.continuations import PREVIOUS
 from contextwright.serve.http.stream import BrokenOff, StreamedAnswer
 from contextwright.serve.recording.outcome import Outcome, Transcript, without_keys
 from contextwright.serve.sessions import digest_of
@@ -23,6 +24,7 @@ from contextwright.serve.translate import Crossing
 from contextwright.store.recording import BegunRequest
 from contextwright.store.requests import RecordedRequest
 from contextwright.store.rows.recorded.signatures import SignedAnswer
+from contextwright.text.json import encode_json
 
 __all__ = ["Passage"]
 
@@ -164,6 +166,13 @@ class Passage:
         if not self.begun.done():
             await asyncio.wait([self.begun], timeout=PATIENCE)
         return self.number
+
+    def goes_on_from(self, other: Passage) -> bool:
+        """Whether the client names the answer to another request, as far as that has come."""
+        previous = value_of(self.call.fields, PREVIOUS)
+        if not isinstance(previous, str) or other.owner != self.owner:
+            return False
+        return encode_json(previous) in b"".join(other.chunks)
 
     def end(self) -> None:
         """Hand everything over to be written."""

@@ -76,6 +76,8 @@ class Recorder:
         self.readings = Readings()
         self.continuations = Continuations(None if redact else store)
         self.held_bytes = 0
+        self._open: dict[Passage, list[Passage]] = {}
+        """Requests that are not over, each with those behind its answer that are."""
         self._queue: SimpleQueue[Step | None] = SimpleQueue()
         self._begun: deque[Step] = deque()
         self._ended: deque[Step] = deque()
@@ -102,6 +104,7 @@ class Recorder:
         record = replace(record, started=started, redacted=self.redact)
         passage = Passage(call, record, keys, self)
         self.held_bytes += passage.held_bytes
+        self._open[passage] = []
         return passage
 
     def begin(self, passage: Passage) -> None:
@@ -120,8 +123,17 @@ class Recorder:
         self.held_bytes -= size
 
     def finish(self, passage: Passage) -> None:
-        """Take a request that is over."""
-        self._queue.put(Step(passage, ended=True))
+        """Take a request that is over, after the one whose answer it goes on from.
+
+        Some upstreams end an answer long after its last event, when the client has asked again.
+        """
+        followers = self._open.pop(passage)
+        for other, waiting in self._open.items():
+            if any(map(passage.goes_on_from, (other, *waiting))):
+                waiting += [passage, *followers]
+                return
+        for each in (passage, *followers):
+            self._queue.put(Step(each, ended=True))
 
     async def close(self) -> None:
         """Write what waits, and end the thread."""
