@@ -42,7 +42,6 @@ SAME = (
     "prompt_cache_options",
     "prompt_cache_retention",
     "safety_identifier",
-    "service_tier",
     "store",
     "stream",
     "user",

@@ -135,3 +135,32 @@ def test_settings_of_tools_without_tools_at_other_hosts() -> None:
     rendered = cw.convert(asked, NAME, "openai-chat", model="deepseek-chat")
     assert "parallel_tool_calls" not in rendered.payload
     assert "loss.setting parallel_tool_calls: refused without tools" in map(str, rendered.changes)
+
+
+BODIES: dict[str, dict[str, Any]] = {
+    "openai-chat": {"model": "gpt-5.4", "messages": [{"role": "user", "content": "Hi."}]},
+    "openai-responses": {"model": "gpt-5.4", "input": "Hi."},
+}
+REFUSED: dict[str, Any] = {
+    "metadata": {"a": 1},
+    "moderation": 5,
+    "parallel_tool_calls": "x",
+    "prompt_cache_key": 5,
+    "prompt_cache_options": {"x": 1},
+    "prompt_cache_retention": "x",
+    "safety_identifier": 5,
+    "service_tier": "x",
+    "store": "x",
+    "stream": 3,
+    "user": 7,
+}
+
+
+@pytest.mark.parametrize("target", BODIES)
+@pytest.mark.parametrize("source", BODIES)
+@pytest.mark.parametrize("field", REFUSED)
+def test_a_setting_that_is_lost_is_named_once(field: str, source: str, target: str) -> None:
+    sent = cw.convert({**BODIES[source], field: REFUSED[field]}, source, target)
+    lost = [one for one in sent.changes if one.code.startswith("loss")]
+    assert len(lost) == 1
+    assert field not in sent.payload
