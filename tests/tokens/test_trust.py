@@ -88,6 +88,7 @@ def test_a_model_with_tools_of_its_own_adds_tokens() -> None:
 
 def test_a_count_reads_as_what_it_knows() -> None:
     assert str(Count(100, bound=0.5, below=30)) == "100 tokens (−50 % +20 %)"
+    assert str(Count(100, bound=1.1, below=100)) == "100 tokens (−100 % +10 %)"
     assert (Count(100, bound=0.5, below=30).least, Count(100, bound=0.5, below=30).most) == (
         50,
         120,

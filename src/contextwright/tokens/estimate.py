@@ -47,7 +47,8 @@ class Count(Struct, frozen=True, omit_defaults=True):
         above = self.most / self.tokens - 1 if self.tokens else 0.0
         trust = f"±{math.ceil(self.bound * 100)} %"
         if self.below:
-            trust = f"−{math.ceil(self.bound * 100)} % +{math.ceil(above * 100 - 1e-9)} %"
+            under = math.ceil(min(self.bound, 1) * 100)  # no number is less than none
+            trust = f"−{under} % +{math.ceil(above * 100 - 1e-9)} %"
         if not self.at_least:
             return f"{tokens} ({trust})"
         places = ", ".join(self.unseen)
