@@ -143,3 +143,36 @@ def test_what_is_asked_before_or_after_a_long_paste_counts(paste: str) -> None:
     wanted = set(question_of(asked).terms)
     for text in (f"{asked}\n\n{paste}", f"{paste}\n\n{asked}"):
         assert wanted <= set(question_of(text).terms)
+
+
+THINGS_TOO = (
+    "Maarten van den Berg",
+    "Sam (work)",
+    "Bill",
+    "Tom Price",
+    "Peter Weiß",
+    "sasha.v",
+    "Ann",
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("What colour is the van?", ()),
+        ("Where did van den Berg go?", ("Maarten van den Berg",)),
+        ("Where does Iris work?", ()),
+        ("How much was the bill?", ()),
+        ("How much did bill pay for the cake that ann baked?", ("Ann", "Bill")),
+        ("What was the price of this Bill?", ("Bill",)),
+        ("What did Price say?", ("Tom Price",)),
+        ("what was the best price", ()),
+        ("Wer weiß, wann der Zug fährt?", ()),
+        ("Was sagt Weiß?", ("Peter Weiß",)),
+        ("what did sasha break?", ("sasha.v",)),
+        ("o que a ann disse?", ("Ann",)),
+    ],
+)
+def test_what_is_a_thing_here_names_nobody(text: str, named: tuple[str, ...]) -> None:
+    """Words of names are words of things too: of the van, and of Maarten van den Berg."""
+    assert question_of(text, THINGS_TOO).speakers == {*named}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Mapping, Set
+from collections.abc import Container, Iterable, Iterator, Mapping, Set
 from datetime import datetime
 from types import MappingProxyType
 
@@ -58,6 +58,10 @@ HANDLE = re.compile(r"(?<!\w)\w(?:[\w.-]*\w)?(?![\w@])")
 """A handle as it may be written; before an `@` it is an address."""
 OPENING = re.compile(r"(?:\A|[.!?…\n])[^\w.!?…\n]{0,5}(\w+)(?=\s+(\w))")
 """The first word of a sentence, and a letter of the next one: "Will it rain?", "Will Smith"."""
+THING = re.compile(
+    r"\b(?i:the|an?|this|these|those|my|your|his|her|its|our|their)\s+[^\W\d_A-Z]\w*"
+)
+"""An article or the like, and a word behind it in small letters."""
 QUESTION_MARK = re.compile("[?？؟\u037e]")
 UNSPACED = "[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7af]"
 """Scripts without spaces between a name and the next word; the pattern takes milliseconds to
@@ -156,12 +160,13 @@ def asked_among(
     """Return a question as it is asked among people of these names and handles."""
     people = tuple(speakers)
     words = WORD.findall(question.text)
-    known = set(map(plain, words))
     languages = languages_of(question.text)
+    known = words_that_name(question.text, languages)
     little = common_words(languages)
     written = words_named(question.text)
-    named = {name for name in people if is_named(name, written, known, little)}
-    names = {plain(word) for name in named for word in words_of_name(name)}
+    by_name = {name: {*naming(name, written, known, little)} for name in people}
+    named = {name for name, found in by_name.items() if found}
+    names = {word for found in by_name.values() for word in found}
     capital = [
         word for word in words if is_said_as_name(word) and plain(word) not in names | little
     ]
@@ -238,20 +243,38 @@ def words_named(text: str) -> set[str]:
     return {word[0] for word in WORD.finditer(text) if word.start() not in openings}
 
 
-def is_named(name: str, written: set[str], known: set[str], little: Container[str]) -> bool:
-    """Whether a question names a person, by a word of the name.
+def words_that_name(text: str, languages: Languages) -> set[str]:
+    """Return the words of a question that may name somebody, without case and accents.
 
-    A name that is a common word too, such as Will, has to be written as one.
+    In English, what is written small behind an article is a thing: the bill, my mark.
     """
+    named = THING.sub(" ", text) if languages.latin == "english" else text
+    return set(map(plain, WORD.findall(named)))
+
+
+def naming(name: str, written: set[str], known: set[str], little: Container[str]) -> Iterator[str]:
+    """Yield the words of a name by which a question names a person, without case and accents.
+
+    A name that is a common word too, such as Will, has to be written as one. So have all but the
+    first word of a name: the Hill of Anna Hill, but not the van of Maarten van den Berg.
+    """
+    first = name.strip().partition(" ")[0]
+    given = words_of_name(first)
     for word in words_of_name(name):
         simple = plain(word)
         is_unspaced = not simple.isascii() and re.search(UNSPACED, simple)
         if is_unspaced and any(part in one for part in parts_of_name(simple) for one in known):
-            return True
+            yield simple
+            continue
         is_common = len(simple) < 2 or simple in little
-        if (simple in known) if not is_common else (word in written and word[:1].isupper()):
-            return True
-    return False
+        is_cased = word.lower() != word.upper()
+        is_further = is_cased and word not in given and not first.islower()
+        if is_common and not (word in written and word[:1].isupper()):
+            continue
+        if is_further and not any(plain(one) == simple and not one.islower() for one in written):
+            continue
+        if simple in known:
+            yield simple
 
 
 def parts_of_name(name: str) -> set[str]:
