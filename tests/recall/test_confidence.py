@@ -70,6 +70,27 @@ def test_what_a_model_says_to_a_person_does_not_speak_against_them(tmp_path: Pat
         assert by_model.recall(asked).confidence > by_friend.recall(asked).confidence
 
 
+@pytest.mark.parametrize(("often", "is_surer"), [(0, True), (20, False)])
+def test_what_others_say_about_somebody_counts_for_them(
+    tmp_path: Path, often: int, is_surer: bool
+) -> None:
+    """Unless they say the name again and again, as people do who address each other."""
+    ann, ben = cw.Author("Ann", "Ann"), cw.Author("Ben", "Ben")
+    filler = [
+        cw.user(f"Ann, look at the weather of day {n}!" if n < often else f"Day {n}.", author=ben)
+        for n in range(60)
+    ]
+    found: list[float] = []
+    with cw.Store(tmp_path / "a.db", embedder=None) as store:
+        for told in ("Ann's canoe is in the shed.", "My canoe is in the shed."):
+            chat = store.conversation(told)
+            chat.add([cw.user("Hello, how are you?", author=ann), cw.user(told, author=ben)])
+            chat.add(filler)
+            found.append(chat.recall("Where is the canoe of Ann?").confidence)
+    about_ann, about_ben = found
+    assert (about_ann > about_ben + 0.1) == is_surer
+
+
 def test_below_the_wanted_confidence_no_message_is_recalled(chat: cw.Chat) -> None:
     asked = "Whose uncle repairs the submarine?"
     found = chat.recall(asked)

@@ -27,7 +27,7 @@ class Evidence(NamedTuple):
     """The logarithm of the number of messages that are expected to be needed."""
     speaker: float
     """By how much those whom the question names fit better than other people, without their names;
-    0 if it names nobody, or everybody."""
+    0 if it names nobody, or everybody. What others say about them counts for them."""
     missing: float
     """The share of the question's words that no message has, where rare ones count for more, up to
     three tenths; names of those who talk and times with messages are there."""
@@ -38,6 +38,8 @@ WEIGHTS, BIAS = Evidence(expected=0.44, speaker=1.14, missing=-4.05), 0.01
 `benchmarks/confidence.py` prints with vectors and without."""
 FURTHEST = 3.0
 """The largest difference between speakers that counts."""
+SELDOM = log(25)
+"""The weight of a name that fewer than one in 25 messages has."""
 MOST_MISSING = 0.3
 """The largest share of missing words that counts: further ones say no more."""
 
@@ -49,12 +51,12 @@ def evidence_of(
     named, others = -FURTHEST, -FURTHEST
     # A model has no name, and says of the person it talks to what a question wants to know.
     people = [one for one in ranked if one.entry.speaker]
-    is_told_apart = len({bool(one.signals.speaker) for one in people}) == 2
-    if is_told_apart:
+    mentions = seldom_named_in(question, found)
+    is_about = [bool(one.signals.speaker) or one.number in mentions for one in people]
+    if len({*is_about}) == 2:
         fits = [one.odds - one.signals.speaker * one.weights.speaker for one in people]
-        pairs = [(fit, bool(one.signals.speaker)) for fit, one in zip(fits, people, strict=True)]
-        named = max(fit for fit, is_named in pairs if is_named)
-        others = max(fit for fit, is_named in pairs if not is_named)
+        named = max(fit for fit, is_it in zip(fits, is_about, strict=True) if is_it)
+        others = max(fit for fit, is_it in zip(fits, is_about, strict=True) if not is_it)
     # The order in which messages are found must not change a bit.
     expected = fsum([probability(one.odds) for one in ranked])
     whole = fsum(one.weight for one in found)
@@ -70,6 +72,15 @@ def evidence_of(
         max(-FURTHEST, min(named - others, FURTHEST)),
         min(missing / whole, MOST_MISSING) if whole else 0.0,
     )
+
+
+def seldom_named_in(question: Question, found: Sequence[TermMatches]) -> frozenset[int]:
+    """Return the messages that are about those whom a question names, because they say the name.
+
+    A name that is said again and again is how people address each other, and tells nothing.
+    """
+    names = [one for one in found if one.term in question.called and one.weight > SELDOM]
+    return frozenset[int]().union(*(one.numbers for one in names))
 
 
 def confidence_of(
