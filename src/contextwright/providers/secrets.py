@@ -14,7 +14,8 @@ MIN_KEY_CHARS = 8
 """Shorter keys are not secrets, and would be found in any text."""
 
 ESCAPE = re.compile(r"%[0-9A-F]{2}")
-ESCAPES = (rb"\/", *(rb"\u00%d" % row for row in range(2, 8)))
+PLAIN_ROWS = [rb"\u00%d" % row for row in range(2, 8)]
+"""The beginnings of escapes of ASCII, without those of its control characters."""
 ESCAPED = re.compile(rb"(?<!\\)\\+(?:u00(?P<code>[2-7][0-9a-fA-F])|/)")
 """Finds plain characters that JSON need not escape, or only within a string of JSON. It begins
 where the backslashes do: from each of many, it would look at all of them.
@@ -23,14 +24,20 @@ where the backslashes do: from each of many, it would look at all of them.
 
 def masked(body: bytes, keys: Collection[str]) -> bytes:
     """Return a body with stars in the place of keys: a provider may repeat one in its error."""
-    has_escapes = any(mark in body for mark in ESCAPES)
-    plain = ESCAPED.sub(unescaped, body) if has_escapes else b""
+    plain = ESCAPED.sub(unescaped, body) if has_escapes(body, keys) else b""
     for key in keys:
         for spelling in spellings(key):
             body = body.replace(spelling, stars(spelling))
             if spelling in plain:
                 body = escapes_of(spelling).sub(lambda found: stars(found[0]), body)
     return body
+
+
+def has_escapes(body: bytes, keys: Collection[str]) -> bool:
+    """Whether a body may hold a character of a key as an escape."""
+    if rb"\u00" in body and any(row in body for row in PLAIN_ROWS):
+        return True
+    return any("/" in key for key in keys) and rb"\/" in body
 
 
 def stars(text: bytes) -> bytes:

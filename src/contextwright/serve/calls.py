@@ -74,6 +74,8 @@ SECRET_IN_ADDRESS = re.compile(rb'[?&][\w-]{0,40}?(?:%b)=([^"&#\s\\]*)' % b"|".j
 SEPARATORS = re.compile(r'[\s,;="&]+')
 MIN_CHARS = 12
 """Shorter words in such fields are mostly names, such as `Signature`."""
+MAX_KNOWN_BYTES = 256 << 10
+"""The size of fields whose secrets are remembered."""
 MAX_WORDS = 200
 """Words that are looked at, because each is sought in all that is recorded."""
 OTHER_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
@@ -250,17 +252,27 @@ def secrets_in(call: Call) -> Iterator[str]:
 def secrets_in_fields(fields: Mapping[str, Raw]) -> Iterator[str]:
     """Yield the secrets in a body, such as those of tools' servers, but not in what is said."""
     for name, value in fields.items():
-        if name in SAID:
-            continue
-        raw = b'%b":%b' % (name.encode(), value)
-        lower = raw.lower()
-        for pattern in [pattern for end, pattern in SECRET_FIELDS.items() if end in lower]:
-            for found in pattern.finditer(lower):
-                start = found.end()
-                with suppress(msgspec.DecodeError):  # no JSON, which the provider will say
-                    yield decode_json(raw[start - 1 : string_end(raw, start)])
-        for found in SECRET_IN_ADDRESS.finditer(lower):
-            yield raw[slice(*found.span(1))].decode()
+        if name not in SAID:
+            raw = b'%b":%b' % (name.encode(), value)
+            yield from known_secrets(raw) if len(raw) < MAX_KNOWN_BYTES else secrets_in_json(raw)
+
+
+@lru_cache(32)
+def known_secrets(raw: bytes) -> tuple[str, ...]:
+    """Return the secrets in a field, such as the tools, which come again with each request."""
+    return tuple(secrets_in_json(raw))
+
+
+def secrets_in_json(raw: bytes) -> Iterator[str]:
+    """Yield the secrets in a piece of JSON, by the names of its fields, or in addresses."""
+    lower = raw.lower()
+    for pattern in [pattern for end, pattern in SECRET_FIELDS.items() if end in lower]:
+        for found in pattern.finditer(lower):
+            start = found.end()
+            with suppress(msgspec.DecodeError):  # no JSON, which the provider will say
+                yield decode_json(raw[start - 1 : string_end(raw, start)])
+    for found in SECRET_IN_ADDRESS.finditer(lower):
+        yield raw[slice(*found.span(1))].decode()
 
 
 @lru_cache(256)
