@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import contextwright as cw
 from contextwright.formats.openai_chat.format import FORMAT
-from contextwright.formats.replies.events import ArgumentsDelta
+from contextwright.formats.replies.events import ArgumentsDelta, CallStart
 from contextwright.formats.replies.streams import read_stream
 from contextwright.streams import write_reply
 from samples.chat_payloads import GPT, JSON, assistant, body, call, text, user
@@ -243,6 +243,55 @@ def test_calls_without_a_number(chunks: list[Any], calls: list[Any]) -> None:
     deltas = [{"tool_calls": [entry(*call) for call in some]} for some in chunks]
     reply = cw.parse_stream([*map(chunk, deltas), chunk({}, "tool_calls")], "openai-chat")
     assert [(one.id, one.name, one.json) for one in reply.messages[0].calls] == calls
+
+
+ONE, OTHER = {"name": "f", "arguments": '{"a":1}'}, {"name": "g", "arguments": "{}"}
+NUMBERED: dict[str, tuple[list[JSON], list[tuple[str, str, str]]]] = {
+    "every call has the same number": (
+        [{"id": "a", "function": ONE}, {"id": "b", "function": OTHER}],
+        [("a", "f", '{"a":1}'), ("b", "g", "{}")],
+    ),
+    "and comes in pieces": (
+        [
+            {"id": "a", "function": {"name": "f", "arguments": '{"a"'}},
+            {"function": {"arguments": ":1}"}},
+            {"id": "b", "function": {"name": "f", "arguments": '{"a"'}},
+            {"function": {"arguments": ":2}"}},
+        ],
+        [("a", "f", '{"a":1}'), ("b", "f", '{"a":2}')],
+    ),
+    "id and name are repeated": (
+        [
+            {"id": "a", "function": {"name": "look", "arguments": '{"a"'}},
+            {"id": "a", "function": {"name": "look", "arguments": ":1}"}},
+        ],
+        [("a", "look", '{"a":1}')],
+    ),
+    "they are empty later": (
+        [{"id": "a", "function": ONE}, {"id": "", "function": {"name": "", "arguments": ""}}],
+        [("a", "f", '{"a":1}')],
+    ),
+    "every piece has another id": (
+        [
+            {"id": "a", "function": {"name": "f", "arguments": '{"a"'}},
+            {"id": "b", "function": {"arguments": ":1}"}},
+        ],
+        [("a", "f", '{"a":1}')],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NUMBERED)
+def test_calls_of_hosts_that_number_and_name_them_otherwise(name: str) -> None:
+    pieces, calls = NUMBERED[name]
+    deltas: list[JSON] = [
+        {"tool_calls": [{"index": 0, "type": "function", **one}]} for one in pieces
+    ]
+    sent = [*map(chunk, deltas), chunk({}, "tool_calls")]
+    reply = cw.parse_stream(sent, "openai-chat")
+    assert [(one.id, one.name, one.json) for one in reply.messages[0].calls] == calls
+    starts = [one for one in read_stream(sent, "openai-chat") if isinstance(one, CallStart)]
+    assert [(one.id, one.name) for one in starts] == [call[:2] for call in calls]
 
 
 def test_arguments_are_streamed_as_text() -> None:

@@ -7,7 +7,7 @@ from typing import Any, cast
 __all__ = ["Entries", "Grown"]
 
 WHOLE = ("role", "type", "id", "index", "format", "signature")
-"""Fields that arrive complete; some hosts repeat them in every chunk."""
+"""Fields that arrive complete; some hosts repeat them in every chunk, or leave them empty there."""
 
 
 class Grown:
@@ -25,9 +25,13 @@ class Grown:
             if value is None:
                 continue
             known = self.fields.get(key)
+            if known and (key == "id" or (value == "" and key in WHOLE)):
+                continue  # some hosts make up another id for every piece
             if isinstance(value, str) and key not in WHOLE:
                 if isinstance(known, list):
-                    cast("list[str]", known).append(value)
+                    texts = cast("list[str]", known)
+                    if key != "name" or "".join(texts) != value:  # a name may be repeated, too
+                        texts.append(value)
                 else:
                     self.fields[key] = [value]
             elif isinstance(value, dict):
@@ -62,6 +66,8 @@ class Entries:
     def __init__(self) -> None:
         self.entries: dict[int, Grown] = {}
         self.others: list[Any] = []
+        self.latest: dict[int, int] = {}
+        """The newest entry of each index: some hosts give every call the same."""
         self.last_numbers: list[int] = []
         """The indices of the entries in the latest chunk."""
 
@@ -74,10 +80,24 @@ class Entries:
                 continue
             entry = cast("dict[str, Any]", piece)
             index = entry.get("index")
-            if not isinstance(index, int):
+            if isinstance(index, int):
+                index = self.numbered(index, entry)
+            else:
                 index = self.unnumbered(entry)
             self.last_numbers.append(index)
             self.entries.setdefault(index, Grown()).add(entry)
+
+    def numbered(self, index: int, entry: dict[str, Any]) -> int:
+        """Return the number of the entry of an index.
+
+        A piece with another id and a name begins a new one.
+        """
+        number, id = self.latest.get(index), entry.get("id")
+        known = None if number is None else self.entries[number].fields.get("id")
+        if number is None or (is_named(entry) and id and known and id != known):
+            number = max(self.entries) + 1 if index in self.entries else index
+            self.latest[index] = number
+        return number
 
     def unnumbered(self, entry: dict[str, Any]) -> int:
         """Return an index for an entry without one. Some hosts send whole entries, with new ids."""
@@ -94,3 +114,12 @@ class Entries:
         for entry in entries:
             entry.pop("index", None)
         return [*entries, *self.others]
+
+
+def is_named(entry: dict[str, Any]) -> bool:
+    """Whether a piece of a call says the name of its tool."""
+    match entry:
+        case {"function": {"name": str(name)}} | {"custom": {"name": str(name)}}:
+            return bool(name)
+        case _:
+            return False
