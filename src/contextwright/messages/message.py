@@ -12,7 +12,7 @@ from msgspec import Struct
 from contextwright.messages.parts import Extra, Media, Part, Text, ToolCall, ToolResult
 from contextwright.messages.times import read_time
 
-__all__ = ["Author", "Message", "Reply", "Role", "Tool"]
+__all__ = ["Author", "Message", "Reply", "Role", "Tool", "Visibility"]
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 

@@ -61,6 +61,11 @@ class Lines(Struct, array_like=True):
     handles: dict[str, str] = {}
     """The names of speakers by their handles, in small letters; without those that are the same."""
 
+    def __post_init__(self) -> None:
+        columns = (self.times, self.sizes, self.speakers, self.ids, self.flags)
+        if len({*map(len, columns)}) > 1:
+            raise ValueError("columns of several lengths")
+
     def with_lines(self, others: Lines) -> Lines:
         """Return the columns of these messages and of those that follow."""
         return Lines(

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from contextwright.context.prompt import Pricers, Prompt, prompt_of
 from contextwright.context.receipt import Comparison
+from contextwright.errors import StoreError
 from contextwright.lru import LruCache
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Message
@@ -308,7 +309,10 @@ class RequestLog:
         known = self._at_hand(number)
         if known is NOTHING:
             record = requests.find(connection, self.state.tenant, number)
-            sent = bodies.all_of(connection, number)
+            try:
+                sent = bodies.all_of(connection, number)
+            except StoreError:  # it is damaged: the next one is stored whole
+                return NOTHING
             prompt = recorded_prompt(record, sent)
             known = Recent.of(sent, prompt if prompt and prompt.is_whole else None)
             self._keep_at_hand(number, known)
@@ -351,7 +355,9 @@ def recorded_prompt(
 ) -> Prompt | None:
     """Return the prompt that the upstream was sent; None if it was not kept, or cannot be read."""
     body = sent.request if sent.upstream is None else sent.upstream
-    payload = None if body is None else with_whole_characters(decode_object(body))
+    if body is None or record.error == "damaged":
+        return None
+    payload = with_whole_characters(decode_object(body))
     if payload is None:
         return None
     return prompt_of(payload, record.upstream_format, as_model(record.sent_model), previous)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import msgspec
 
-from contextwright.errors import shown
+from contextwright.errors import StoreError, shown
 from contextwright.store.care.examination import Examination
 from contextwright.store.engines.base import Connection, Row
-from contextwright.store.recall.outlines import decode_lines
+from contextwright.store.recall.outlines import INDEXED, lines_after
 from contextwright.store.records import Cure, Finding
 from contextwright.store.rows import summaries
 from contextwright.store.rows.recorded import signatures
@@ -27,7 +28,6 @@ SIGNATURES = """
 SELECT s.body, s.request FROM signatures s JOIN requests r ON r.number = s.request
 WHERE r.conversation = ? AND s.body IS NOT NULL"""
 DROP_SIGNATURE = "DELETE FROM signatures WHERE request = ?"
-OUTLINES = "SELECT body FROM outlines WHERE conversation = ?"
 MEMORIES = """
 SELECT body, number, tenant, id FROM memories WHERE number > ? ORDER BY number LIMIT 500"""
 
@@ -35,7 +35,10 @@ SELECT body, number, tenant, id FROM memories WHERE number > ? ORDER BY number L
 def derived_findings(examined: Examination) -> Iterator[Finding]:
     """Yield what cannot be read of a conversation besides its messages."""
     connection, number = examined.connection, examined.patient.number
-    for _, name, last in unreadable(connection.rows(SUMMARIES, number), summaries.decode):
+    for body, name, last in connection.rows(SUMMARIES, number):
+        with suppress(StoreError):
+            summaries.decoded(body, last)
+            continue
         cure = Cure(DROP_SUMMARY, ((number, name, last),), "the summary was removed")
         yield examined.found("summary", f"its summary up to message {last} cannot be read", cure)
     for _, seq, version in unreadable(connection.rows(VERSIONS, number), decode_message):
@@ -45,8 +48,19 @@ def derived_findings(examined: Examination) -> Iterator[Finding]:
         cure = Cure(DROP_SIGNATURE, ((request,),), "the signatures were removed")
         problem = f"the signatures of the answer to request {request} cannot be read"
         yield examined.found("signatures", problem, cure)
-    if any(unreadable(connection.rows(OUTLINES, number), decode_lines)):
+    if not has_index(examined):
         yield examined.found("index", "its index cannot be read; cw reindex --rebuild rebuilds it")
+
+
+def has_index(examined: Examination) -> bool:
+    """Whether the outline of all indexed messages can be read, and no other is indexed."""
+    connection, patient = examined.connection, examined.patient
+    try:
+        lines_after(connection, patient.number, patient.before)
+    except (StoreError, msgspec.DecodeError, UnicodeError):
+        return False
+    last = [last for (last,) in connection.rows(INDEXED, patient.number)]
+    return all(patient.before <= one <= examined.end for one in last)
 
 
 def memory_findings(connection: Connection) -> Iterator[Finding]:

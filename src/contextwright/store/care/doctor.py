@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -12,6 +12,8 @@ from contextwright.store.care.derived import derived_findings, memory_findings
 from contextwright.store.care.examination import Examination, patient_of
 from contextwright.store.care.health import Facts, health_of
 from contextwright.store.care.lengths import length_findings
+from contextwright.store.care.requests import request_findings
+from contextwright.store.care.values import value_findings
 from contextwright.store.engines.base import Connection, Engine
 from contextwright.store.records import Finding
 
@@ -24,6 +26,10 @@ ROUNDS = 3
 
 COUNT = "SELECT count(*) FROM conversations"
 NUMBERS = "SELECT number FROM conversations WHERE number > ? ORDER BY number LIMIT 500"
+
+
+BESIDE = {"memories": memory_findings, "recorded requests": request_findings}
+"""What belongs to tenants: what it is, and the function that examines it."""
 
 
 class Report(Struct):
@@ -45,7 +51,7 @@ def examine(engine: Engine, *, progress: Progress | None = None) -> Report:
         return report
     is_damaged = any(finding.code == "integrity" for finding in report.findings)
     try:
-        examine_each(engine, report, progress)
+        examine_each(engine, report, progress, is_damaged=is_damaged)
     except StoreError as error:
         if not is_damaged:
             raise
@@ -53,17 +59,33 @@ def examine(engine: Engine, *, progress: Progress | None = None) -> Report:
     return report
 
 
-def examine_each(engine: Engine, report: Report, progress: Progress | None) -> None:
+def examine_each(
+    engine: Engine, report: Report, progress: Progress | None, *, is_damaged: bool
+) -> None:
     """Examine every conversation, as far as a damaged file can be read."""
     ((total,),) = engine.read(lambda connection: connection.rows(COUNT))
     for number in numbers_of(engine):
-        found, messages = engine.read(lambda connection, one=number: look(connection, one))
+        try:
+            found, messages = engine.read(lambda connection, one=number: look(connection, one))
+        except StoreError as error:
+            if is_damaged:
+                raise
+            where = f"conversation number {number}"
+            found, messages = [Finding("row", error.args[0], number, where)], 0
         report.findings.extend(found)
         report.conversations += 1
         report.messages += messages
         if progress is not None:
             progress(report.conversations, max(total, report.conversations))
-    report.findings.extend(engine.read(lambda connection: [*memory_findings(connection)]))
+    for place, look_at in BESIDE.items():
+        try:
+            report.findings.extend(
+                engine.read(lambda connection, look=look_at: [*look(connection)])
+            )
+        except StoreError as error:
+            if is_damaged:
+                raise
+            report.findings.append(Finding("row", error.args[0], where=place))
 
 
 def mend(engine: Engine, report: Report) -> list[Finding]:
@@ -75,6 +97,8 @@ def mend(engine: Engine, report: Report) -> list[Finding]:
     mended: list[Finding] = []
     for number in sorted(one for one in ill if one is not None):
         mended += engine.write_alone(lambda connection, one=number: cured(connection, one))
+    if None in ill:
+        mended += engine.write_alone(lambda one: applied(one, [*request_findings(one)]))
     return mended
 
 
@@ -83,15 +107,20 @@ def cured(connection: Connection, number: int) -> list[Finding]:
     connection.rows(f"SELECT last FROM heads WHERE conversation = ?{connection.for_update}", number)
     mended: list[Finding] = []
     for _ in range(ROUNDS):
-        found, _ = look(connection, number)
-        curable = [finding for finding in found if finding.cure is not None]
-        if not curable:
+        done = applied(connection, look(connection, number)[0])
+        if not done:
             break
-        for finding in curable:
-            if finding.cure is not None:
-                connection.run_many(finding.cure.sql, finding.cure.rows)
-        mended += curable
+        mended += done
     return mended
+
+
+def applied(connection: Connection, findings: Sequence[Finding]) -> list[Finding]:
+    """Repair what can be repaired of some findings; return those."""
+    curable = [finding for finding in findings if finding.cure is not None]
+    for finding in curable:
+        if finding.cure is not None:
+            connection.run_many(finding.cure.sql, finding.cure.rows)
+    return curable
 
 
 def look(connection: Connection, number: int) -> tuple[list[Finding], int]:
@@ -100,7 +129,9 @@ def look(connection: Connection, number: int) -> tuple[list[Finding], int]:
     if patient is None:
         return [], 0
     examined = Examination(connection, patient)
-    found = [*examined.findings(), *length_findings(examined), *derived_findings(examined)]
+    found = [*examined.findings(), *value_findings(examined), *derived_findings(examined)]
+    if examined.has_origin:
+        found += length_findings(examined)
     return found, examined.messages
 
 

@@ -30,6 +30,7 @@ from contextwright.store.state import State
 __all__ = ["edit", "erase", "erase_old", "erase_person", "erase_tenant", "scrubbed"]
 
 NUMBERS = "SELECT number, id FROM conversations WHERE tenant = ? ORDER BY number DESC"
+MESSAGES = "SELECT count(*) FROM messages WHERE conversation = ?"
 MEMORIES = "SELECT id, about, body FROM memories WHERE tenant = ?"
 BACKUPS = "SELECT file FROM backups ORDER BY file"
 ANY = "%"
@@ -80,7 +81,7 @@ def erase_person(state: State, person: str, **options: Unpack[EraseOptions]) -> 
         for id, about, body in connection.rows(MEMORIES, state.tenant):
             memory = notes.decoded(body)
             if memory is None:  # an unreadable memory may still hold the text
-                named = person in body
+                named = person.encode() in (body.encode() if isinstance(body, str) else body)
             else:
                 named = person == memory.author or person in memory.meta.get("participants", ())
             if named or person == about:
@@ -97,8 +98,9 @@ def erase_tenant(state: State, **options: Unpack[EraseOptions]) -> Erasure:
     def work(connection: Connection) -> Erased:
         erased = Erased()
         # Forks follow the conversations they were forked from, so the last one has none.
-        for number, _, head in heads_of(connection, state.tenant):
-            erased.messages += conversations.length_of(connection, head, "") - head.fork_at
+        for number, _ in connection.rows(NUMBERS, state.tenant):
+            ((messages,),) = connection.rows(MESSAGES, number)
+            erased.messages += messages
             remove(connection, number)
             erased.conversations += 1
         rows = connection.rows("SELECT count(*) FROM memories WHERE tenant = ?", state.tenant)

@@ -12,7 +12,7 @@ from functools import cached_property
 import msgspec
 from msgspec import Struct
 
-from contextwright.errors import shown
+from contextwright.errors import StoreError, shown
 from contextwright.messages.message import Message
 from contextwright.messages.parts import ToolCall
 from contextwright.store.care.entries import ANSWERS
@@ -105,11 +105,16 @@ class Examination:
     def __init__(self, connection: Connection, patient: Patient) -> None:
         self.connection, self.patient = connection, patient
         self.messages = 0
+        self.has_origin = True
+        """Whether it is known where it begins."""
         self._is_readable = True
 
     def findings(self) -> Iterator[Finding]:
         """Yield all findings, those that others depend on first."""
-        yield from self._name()
+        yield from self._settings()
+        yield from self._origin()
+        if not self.has_origin:
+            return  # all numbers follow from where it begins
         yield from self._numbers()
         yield from self._marks()
         yield from self._summaries()
@@ -140,21 +145,39 @@ class Examination:
 
     # --- names and numbers -------------------------------------------------------------------
 
-    def _name(self) -> Iterator[Finding]:
+    def _settings(self) -> Iterator[Finding]:
         patient = self.patient
         try:
-            msgspec.json.decode(patient.settings, type=dict)
+            conversations.decode_settings(patient.settings)
         except (msgspec.DecodeError, UnicodeDecodeError):
             sql = "UPDATE conversations SET settings = '{}' WHERE number = ?"
             cure = Cure(sql, ((patient.number,),), "the settings were emptied")
             yield self.found("settings", "its settings cannot be read", cure)
-        if patient.parent is None:
-            return
-        if patient.parent_tenant != patient.tenant:
-            yield self.found("fork", "the conversation it was forked from is not there")
-        elif patient.before > (patient.parent_last or 0):
+
+    def _origin(self) -> Iterator[Finding]:
+        """Check where it was forked; if its messages and turns begin elsewhere, it is there."""
+        patient, cure, problem = self.patient, None, ""
+        _, first, _ = self.numbers
+        opening = "SELECT min(first) FROM turns WHERE conversation = ?"
+        agree = self.connection.rows(opening, patient.number) == [(first,)]
+        if patient.parent is not None and patient.parent_tenant != patient.tenant:
+            problem = "the conversation it was forked from is not there"
+        elif patient.parent is not None and patient.before > (patient.parent_last or 0):
             problem = f"it was forked at {patient.before}, behind the end of its parent"
-            yield self.found("fork", problem)
+        elif patient.parent is None and patient.fork_at is not None:
+            problem = "it was forked from nothing"
+        if first is not None and agree and patient.fork_at not in (None, first - 1):
+            sql = "UPDATE conversations SET fork_at = ? WHERE number = ?"
+            origin = None if patient.parent is None else first - 1
+            problem = problem or f"it was forked at {patient.fork_at}, and begins at {first}"
+            cure = Cure(sql, ((origin, patient.number),), "it is forked where it begins")
+        try:
+            conversations.require(self.connection, patient.tenant, patient.id)
+        except StoreError as error:
+            self.has_origin = False
+            problem = problem or error.args[0]
+        if problem:
+            yield self.found("fork", problem, cure)
 
     def _numbers(self) -> Iterator[Finding]:
         """Check for gaps between messages, turns that cover them, and the head's last number."""
@@ -176,6 +199,8 @@ class Examination:
         if not covers or not is_whole:
             for turn, size, there in self.connection.rows(HALVES, number):
                 yield self.found("half", f"of the turn at {turn} {there} of {size} are there")
+        if not covers and is_whole and opening is not None and opening > before + 1:
+            yield self.found("turns", f"messages {before + 1} to {opening - 1} are of no turn")
         if not covers and is_whole and (closing or before) < self.end:
             problem = f"messages {(closing or before) + 1} to {self.end} are of no turn"
             yield self.found("turns", problem)

@@ -12,6 +12,7 @@ from msgspec import Struct
 from contextwright.messages.lengths import ends_of
 from contextwright.messages.message import Message
 from contextwright.store.engines.base import AS_BYTES, Connection
+from contextwright.store.engines.numbers import damaged
 from contextwright.store.rows import messages as reading
 from contextwright.store.rows.conversations import Head
 from contextwright.store.rows.damage import is_damaged, read_message
@@ -160,9 +161,11 @@ class Rows:
                 message = reading.marked(message, *marks[seq])
             found[seq] = Row(() if joins is None else (joins,), length, message)
         messages = [row.message for row in found.values()]
-        if any(message.results for message in messages):
+        if any(row.joins or row.message.results for row in found.values()):
             for seq, answers in answers_between(connection, head.number, first, last).items():
                 found[seq] = found[seq]._replace(joins=answers)
+            if not all(0 < joins < seq for seq, row in found.items() for joins in row.joins):
+                raise damaged(connection, head.number, "pairing of results with calls")
         quoted = reading.without_lost_quotes(connection, head.number, messages)
         for (seq, row), message in zip(found.items(), quoted, strict=True):
             self._rows[seq] = row if message is row.message else row._replace(message=message)

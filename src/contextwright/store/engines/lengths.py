@@ -16,7 +16,7 @@ CONVERSATIONS = "SELECT number, parent, fork_at FROM conversations ORDER BY numb
 BODIES = """
 SELECT seq, body FROM messages WHERE conversation = ? AND seq > ? ORDER BY seq LIMIT ?"""
 LENGTH = "SELECT length FROM messages WHERE conversation = ? AND seq = ?"
-PARENT = "SELECT parent FROM conversations WHERE number = ?"
+PARENT = "SELECT parent FROM conversations WHERE number = ? AND parent < number"
 
 decode = decoder(Message).decode
 
@@ -41,10 +41,10 @@ def length_until(connection: Connection, number: int, seq: int) -> int:
     while seq:
         for (length,) in connection.rows(LENGTH, number, seq):
             return length
-        ((parent,),) = connection.rows(PARENT, number)
-        if parent is None:
+        above = connection.rows(PARENT, number)
+        if not above:
             return 0
-        number = parent
+        number = above[0][0]
     return 0
 
 

@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 import apsw
 
-from contextwright.errors import StoreBusy, StoreError, StoreFull, UnknownSchema
+from contextwright.errors import ContextwrightError, StoreBusy, StoreError, StoreFull, UnknownSchema
 from contextwright.store.engines.address import shown_address
 from contextwright.store.engines.backup import back_up
 from contextwright.store.engines.base import (
@@ -223,6 +223,19 @@ class SqliteEngine:
             raise self._explained(error) from error
         except UNREADABLE as error:
             raise unreadable_row(self.where) from error
+        except ContextwrightError:
+            raise
+        except Exception as error:
+            # A value of another type than its column's ends in any error; in a sound file it is
+            # our own mistake.
+            if self._is_damaged():
+                raise unreadable_row(self.where) from error
+            raise
+
+    def _is_damaged(self) -> bool:
+        """Whether SQLite finds the file damaged, or a value of the wrong type in it."""
+        with self._connections.borrowed() as connection:
+            return connection.rows("PRAGMA quick_check(1)") != [("ok",)]
 
     def _explained(self, error: apsw.Error) -> StoreError:
         where = shown_address(self.path)

@@ -25,7 +25,7 @@ READABLE = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
 NUMBERS = count()
 """Numbers of connections."""
 
-BODY = re.compile(r"\b(?:[a-z]\.)?body\b")
+BODY = re.compile(r"\b(?:[a-z]\.)?(?:body|record)\b")
 
 TEXTS = TextIndex(
     # A row's id encodes conversation and position, so the messages of a conversation are one range.
@@ -87,7 +87,7 @@ class SqliteConnection:
     def rows(self, sql: str, *values: Value) -> list[Row]:
         """Run a statement and return all its rows.
 
-        If a body has damaged bytes that are not UTF-8, all bodies are returned as bytes.
+        If a body or a record has damaged bytes that are not UTF-8, all are returned as bytes.
         """
         try:
             return self.database.execute(sql, values).fetchall()

@@ -10,10 +10,11 @@ from threading import Lock
 from contextwright.messages.message import Message
 from contextwright.recall.outline import End, Lines, Outline, Page, lines_of
 from contextwright.store.engines.base import Connection
+from contextwright.store.engines.numbers import damaged
 from contextwright.store.rows.conversations import Head
 from contextwright.text.json import decoder
 
-__all__ = ["Outlines"]
+__all__ = ["INDEXED", "Outlines", "lines_after"]
 
 ROOM = 1_000_000
 """Maximum number of messages whose outlines are in memory: about 100 bytes each."""
@@ -25,8 +26,8 @@ decode_lines = decoder(Lines).decode
 # The row of the next message on, if there is one: reindexing may have divided rows differently.
 AFTER = """
 SELECT first, body FROM outlines WHERE conversation = ? AND first >= (
-    SELECT max(first) FROM outlines WHERE conversation = ? AND first <= ?)
-AND EXISTS (SELECT 1 FROM indexed WHERE conversation = ? AND last >= ?) ORDER BY first"""
+    SELECT max(first) FROM outlines WHERE conversation = ? AND first <= ?) ORDER BY first"""
+INDEXED = "SELECT last FROM indexed WHERE conversation = ?"
 REWRITTEN = "SELECT rewritten FROM heads WHERE conversation = ?"
 
 
@@ -82,10 +83,9 @@ class Outlines:
         if page is None:
             page = self._pages[number] = Page.empty(own, before)
             self._rewritten[number] = rewritten
-        following, before_size = page.last + 1, len(page.sessions)
-        for first, body in connection.rows(AFTER, number, number, following, number, following):
-            lines = decode_lines(body)
-            page.extend(lines.behind(page.last + 1 - first))
+        before_size = len(page.sessions)
+        for lines in lines_after(connection, number, page.last):
+            page.extend(lines)
         self._pages.move_to_end(number)
         self._size += len(page.sessions) - before_size
         while (self._size > ROOM or len(self._pages) > MOST) and len(self._pages) > 1:
@@ -97,3 +97,24 @@ class Outlines:
         page = self._pages.pop(number, None)
         self._rewritten.pop(number, None)
         self._size -= len(page.sessions) if page else 0
+
+
+def lines_after(connection: Connection, number: int, last: int) -> list[Lines]:
+    """Return the outline of a conversation's own messages after one, as far as they are indexed.
+
+    Raises:
+        StoreError: it is not that of all of them.
+    """
+    found: list[Lines] = []
+    for (reached,) in connection.rows(INDEXED, number):
+        if reached <= last:
+            continue
+        for first, body in connection.rows(AFTER, number, number, last + 1):
+            lines, known = decode_lines(body), last + 1 - first
+            if not 0 <= known <= len(lines.sizes):
+                break
+            found.append(lines.behind(known))
+            last += len(found[-1].sizes)
+        if last < reached:
+            raise damaged(connection, number, "index")
+    return found

@@ -28,7 +28,7 @@ from contextwright.store.engines.base import Connection, Work
 from contextwright.store.recall.terms import LONGEST_TEXT
 from contextwright.store.rows import conversations
 from contextwright.store.rows.conversations import Head
-from contextwright.store.rows.index import Gap, read
+from contextwright.store.rows.index import Gap, gap_of, read
 
 if TYPE_CHECKING:
     from contextwright.recall.vectors.embedder import Embedder
@@ -83,7 +83,7 @@ SELECT number, reached, last FROM (
     ), c.fork_at, 0) AS reached
     FROM conversations c JOIN heads h ON h.conversation = c.number WHERE {which}
 ) AS pages"""
-GAPS = REACHED.format(which="c.tenant = ?") + " WHERE last > reached"
+GAPS = REACHED.format(which="c.tenant = ?") + " WHERE last <> reached"
 ONE = REACHED.format(which="c.number = ?")
 KEEP = """
 INSERT INTO vectors (conversation, embedder, first, last, body) VALUES (?, ?, ?, ?, ?)"""
@@ -162,7 +162,7 @@ def gaps_of(
 ) -> list[Gap]:
     """Return the messages without vectors, of a tenant or of one conversation and its origins."""
     if head is None:
-        return [Gap(*row) for row in connection.rows(GAPS, embedder, tenant)]
+        return [gap_of(connection, row) for row in connection.rows(GAPS, embedder, tenant)]
     found = [reached(connection, number, embedder) for number, _ in head.line]
     return [gap for gap in found if gap is not None and gap.last > gap.indexed]
 
@@ -170,7 +170,7 @@ def gaps_of(
 def reached(connection: Connection, number: int, embedder: str) -> Gap | None:
     """Return the last message with a vector; None if the conversation was removed."""
     for row in connection.rows(ONE, embedder, number):
-        return Gap(*row)
+        return gap_of(connection, row)
     return None
 
 

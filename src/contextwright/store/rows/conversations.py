@@ -11,6 +11,7 @@ from msgspec import Struct
 from contextwright.errors import Conflict, NotFound, StoreError, shown
 from contextwright.messages.times import now_text
 from contextwright.store.engines.base import Connection, Row, Value
+from contextwright.store.engines.numbers import NEWEST, damaged, line_of, require_end
 from contextwright.store.records import ConversationInfo, TenantInfo
 from contextwright.store.rows.validation import require_visible
 from contextwright.text.json import decoder
@@ -22,8 +23,10 @@ __all__ = [
     "change",
     "create",
     "create_all",
+    "decode_settings",
     "details_after",
     "details_of",
+    "ends_at",
     "ensure",
     "find",
     "fingerprint",
@@ -48,27 +51,19 @@ PAGE = 100
 ATTEMPTS = 10
 """How often a conversation is locked that others remove."""
 
-LAST = "SELECT last FROM heads WHERE conversation = ?"
-END = "SELECT conversation, last, length FROM heads WHERE conversation = ?"
+END = f"""
+SELECT h.last, h.length, h.marked, {NEWEST} FROM heads h WHERE h.conversation = ?"""
 NAME = "SELECT number, parent, fork_at FROM conversations WHERE tenant = ? AND id = ?"
-LINE = """
-WITH RECURSIVE line (depth, number, parent, fork_at) AS (
-    SELECT 0, number, parent, fork_at FROM conversations WHERE tenant = ? AND number = ?
-    UNION ALL
-    SELECT line.depth + 1, c.number, c.parent, c.fork_at
-    FROM line JOIN conversations c ON c.number = line.parent AND c.tenant = ?
-)
-SELECT number, fork_at FROM line ORDER BY depth"""
 
 TENANTS = """
 SELECT c.tenant, count(*), CAST(sum(h.last - coalesce(c.fork_at, 0)) AS bigint)
 FROM conversations c JOIN heads h ON h.conversation = c.number GROUP BY c.tenant"""
 
-DETAILS = """
-SELECT c.number, c.id, h.last, c.title, c.agent, c.settings, p.id, c.fork_at, c.created
+DETAILS = f"""
+SELECT c.number, c.id, h.last, c.title, c.agent, c.settings, p.id, c.fork_at, c.created, {NEWEST}
 FROM conversations c
 JOIN heads h ON h.conversation = c.number
-LEFT JOIN conversations p ON p.number = c.parent
+LEFT JOIN conversations p ON p.number = c.parent AND p.number < c.number
 WHERE c.tenant = ? AND """
 
 STATES = """
@@ -88,6 +83,8 @@ FROM conversations c
 JOIN heads h ON h.conversation = c.number
 JOIN conversations p ON p.number = c.parent
 WHERE p.tenant = ? AND p.id = ? ORDER BY c.fork_at, c.number LIMIT ?"""
+ANY_FORK = """
+SELECT id FROM conversations WHERE parent = ? AND tenant = ? AND number > parent LIMIT 1"""
 BYTES = """
 SELECT h.length FROM conversations c JOIN heads h ON h.conversation = c.number
 WHERE c.tenant = ? AND c.id = ?"""
@@ -102,10 +99,10 @@ BEGIN = """
 INSERT INTO heads (conversation, last, length)
 SELECT number, 0, 0 FROM conversations WHERE tenant = ? AND id = ?
 ON CONFLICT (conversation) DO NOTHING"""
-ENDS = """
-SELECT c.id, c.number, h.last, h.length, coalesce(c.fork_at, 0)
+ENDS = f"""
+SELECT c.id, c.number, h.last, h.length, coalesce(c.fork_at, 0), {NEWEST}
 FROM conversations c JOIN heads h ON h.conversation = c.number
-WHERE c.tenant = ? AND c.id IN ({})"""
+WHERE c.tenant = ? AND c.id IN ({{}})"""
 
 
 class Head(Struct, frozen=True):
@@ -155,11 +152,9 @@ NOTHING = Head(0, ((0, 1),))
 def find(connection: Connection, tenant: str, id: str) -> Head | None:
     """Return a conversation of a tenant; None if there is none with that id."""
     for number, parent, fork_at in connection.rows(NAME, tenant, id):
-        if parent is None:
+        if parent is None and fork_at is None:
             return Head(number, ((number, 1),))
-        own = (number, fork_at + 1)
-        above = connection.rows(LINE, tenant, parent, tenant)
-        return Head(number, (own, *((one, (at or 0) + 1) for one, at in above)))
+        return Head(number, tuple(line_of(connection, tenant, number)))
     return None
 
 
@@ -233,17 +228,27 @@ def new_row(
 
 def length_of(connection: Connection, head: Head, id: str) -> int:
     """Return the number of a conversation's last message."""
-    for (last,) in connection.rows(LAST, head.number):
+    for last, *_ in ends_at(connection, head.number):
         return last
     if head is NOTHING:
         return 0
     raise unknown(id)
 
 
+def ends_at(connection: Connection, number: int, lock: str = "") -> list[tuple[int, int, int]]:
+    """Return the last message of a conversation, its length, and the number of marks set so far.
+
+    None of it if the conversation is gone.
+    """
+    rows = connection.rows(END + lock, number)
+    for last, length, _, newest in rows:
+        require_end(connection, number, last, newest, length)
+    return [(last, length, marked) for last, length, marked, _ in rows]
+
+
 def state_of(connection: Connection, number: int) -> tuple[int, int] | None:
     """Return the last message and the number of marks set so far; None if it is gone."""
-    sql = "SELECT last, marked FROM heads WHERE conversation = ?"
-    for last, marked in connection.rows(sql, number):
+    for last, _, marked in ends_at(connection, number):
         return last, marked
     return None
 
@@ -292,22 +297,25 @@ def locked_length(connection: Connection, head: Head) -> int | None:
 
     None if the conversation was removed meanwhile.
     """
-    for (last,) in connection.rows(LAST + connection.for_update, head.number):
-        return last
-    return None
+    end = locked_end(connection, head.number)
+    return None if end is None else end.last
 
 
 def locked_end(connection: Connection, number: int) -> End | None:
     """Lock a conversation that may be a fork; return its end, None if it is gone."""
-    for row in connection.rows(END + connection.for_update, number):
-        return End(*row)
+    for last, length, _ in ends_at(connection, number, connection.for_update):
+        return End(number, last, length)
     return None
 
 
 def locked_ends(connection: Connection, tenant: str, ids: Collection[str]) -> dict[str, End]:
     """Lock those of some conversations that exist; return the end of each by its id."""
     sql = ENDS.format(", ".join("?" * len(ids))) + connection.for_update
-    return {id: End(*row) for id, *row in connection.rows(sql, tenant, *ids)}
+    ends: dict[str, End] = {}
+    for id, number, last, length, fork_at, newest in connection.rows(sql, tenant, *ids):
+        require_end(connection, number, last, newest, length)
+        ends[id] = End(number, last, length, fork_at)
+    return ends
 
 
 def locked(connection: Connection, tenant: str, id: str) -> tuple[Head, End]:
@@ -328,7 +336,7 @@ def locked(connection: Connection, tenant: str, id: str) -> tuple[Head, End]:
 def details_of(connection: Connection, tenant: str, id: str) -> ConversationInfo:
     """Return the title, settings and origin of a conversation."""
     for row in connection.rows(f"{DETAILS} c.id = ?", tenant, id):
-        return as_details(row)
+        return as_details(connection, row)
     raise unknown(id)
 
 
@@ -350,7 +358,7 @@ def details_after(
 ) -> list[tuple[int, ConversationInfo]]:
     """Return the next conversations of a tenant, in order of creation."""
     sql = f"{DETAILS} c.number > ? ORDER BY c.number LIMIT {PAGE}"
-    return [(row[0], as_details(row)) for row in connection.rows(sql, tenant, number)]
+    return [(row[0], as_details(connection, row)) for row in connection.rows(sql, tenant, number)]
 
 
 def tenants(connection: Connection) -> list[TenantInfo]:
@@ -362,14 +370,21 @@ def tenants(connection: Connection) -> list[TenantInfo]:
     return [found[name] for name in sorted(found)]
 
 
-def as_details(row: Row) -> ConversationInfo:
+def as_details(connection: Connection, row: Row) -> ConversationInfo:
     """Return a row as a value."""
+    number, id, last, title, agent, text, parent, fork_at, created, newest = row
+    require_end(connection, number, last, newest)
+    if (parent is None) != (fork_at is None):
+        raise damaged(connection, number, "origin")
     try:
-        settings: dict[str, Any] = msgspec.json.decode(row[5])
+        settings = decode_settings(text)
     except msgspec.DecodeError as error:
         hint = "cw doctor --repair empties them"
-        raise StoreError(f"the settings of {shown(row[1])} are damaged", hint=hint) from error
-    return ConversationInfo(row[1], row[2], row[3], row[4], settings, row[6], row[7], row[8])
+        raise StoreError(f"the settings of {shown(id)} are damaged", hint=hint) from error
+    return ConversationInfo(id, last, title, agent, settings, parent, fork_at, created)
+
+
+decode_settings = decoder(dict[str, Any]).decode
 
 
 def change(connection: Connection, head: Head, fields: dict[str, Value]) -> None:
@@ -385,14 +400,14 @@ def forget(connection: Connection, tenant: str, id: str) -> int | None:
     Raises:
         Conflict: others were forked from it, and read its messages.
     """
-    head = find(connection, tenant, id)
-    if head is None or locked_length(connection, head) is None:
-        return None
-    forks = "SELECT id FROM conversations WHERE parent = ? AND tenant = ? LIMIT 1"
-    for (fork,) in connection.rows(forks, head.number, tenant):
-        raise Conflict(f"{shown(fork)} was forked from {shown(id)}", hint="forget the fork first")
-    connection.run("DELETE FROM conversations WHERE number = ?", head.number)
-    return head.number
+    for number, *_ in connection.rows(NAME, tenant, id):  # also one whose end is damaged
+        connection.rows(END + connection.for_update, number)
+        for (fork,) in connection.rows(ANY_FORK, number, tenant):
+            hint = "forget the fork first"
+            raise Conflict(f"{shown(fork)} was forked from {shown(id)}", hint=hint)
+        connection.run("DELETE FROM conversations WHERE number = ?", number)
+        return number
+    return None
 
 
 def unknown(id: str) -> NotFound:

@@ -167,7 +167,7 @@ def messages_like(
     connection: Connection, number: int, pattern: str
 ) -> Iterator[tuple[int, Message]]:
     """Yield a conversation's own messages whose bodies match a pattern, page by page."""
-    seq = -1
+    seq = 0
     while rows := connection.rows(LIKE, number, seq, pattern):
         for seq, body, digest in rows:
             yield seq, read_message(body, digest)

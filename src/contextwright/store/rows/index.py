@@ -10,13 +10,14 @@ from msgspec import Struct
 
 from contextwright.messages.message import Message
 from contextwright.recall.outline import Lines, lines_of
-from contextwright.store.engines.base import Connection
+from contextwright.store.engines.base import Connection, Row
+from contextwright.store.engines.numbers import damaged
 from contextwright.store.rows import messages as reading
-from contextwright.store.rows.conversations import Head
+from contextwright.store.rows.conversations import Head, ends_at
 from contextwright.store.rows.damage import read_message
 from contextwright.text.json import decoder
 
-__all__ = ["Gap", "Place", "add_outline", "gaps_of", "note", "read", "remove"]
+__all__ = ["Gap", "Place", "add_outline", "gap_of", "gaps_of", "note", "read", "remove"]
 
 Place: TypeAlias = tuple[int, int]
 """The conversation that owns a message, and the message's number."""
@@ -25,7 +26,7 @@ GAPS = """
 SELECT c.number, coalesce(i.last, c.fork_at, 0), h.last FROM conversations c
 JOIN heads h ON h.conversation = c.number
 LEFT JOIN indexed i ON i.conversation = c.number
-WHERE c.tenant = ? AND h.last > coalesce(i.last, c.fork_at, 0)"""
+WHERE c.tenant = ? AND h.last <> coalesce(i.last, c.fork_at, 0)"""
 INDEXED = """
 INSERT INTO indexed (conversation, last) VALUES (?, ?)
 ON CONFLICT (conversation) DO UPDATE SET last = excluded.last"""
@@ -51,9 +52,22 @@ class Gap(Struct, frozen=True):
 def gaps_of(connection: Connection, tenant: str, head: Head | None = None) -> list[Gap]:
     """Return what the index lacks of a tenant, or of one conversation and its origins."""
     if head is None:
-        return [Gap(*row) for row in connection.rows(GAPS, tenant)]
+        return [gap_of(connection, row) for row in connection.rows(GAPS, tenant)]
     rows = (connection.rows(f"{GAPS} AND c.number = ?", tenant, one) for one, _ in head.line)
-    return [Gap(*row) for found in rows for row in found]
+    return [gap_of(connection, row) for found in rows for row in found]
+
+
+def gap_of(connection: Connection, row: Row) -> Gap:
+    """Return a row as a value.
+
+    Raises:
+        StoreError: the index goes further than the conversation, or that has a damaged end.
+    """
+    gap = Gap(*row)
+    ends_at(connection, gap.conversation)
+    if not 0 <= gap.indexed <= gap.last:
+        raise damaged(connection, gap.conversation, "index")
+    return gap
 
 
 def note(connection: Connection, number: int, last: int) -> None:

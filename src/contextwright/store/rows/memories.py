@@ -13,6 +13,7 @@ from contextwright.messages.times import now_text
 from contextwright.recall.episodes.episode import Episode
 from contextwright.recall.memories import Memory
 from contextwright.store.engines.base import Connection, Engine, Row, Value, Work
+from contextwright.store.engines.numbers import LARGEST
 from contextwright.store.records import StoredMemory
 from contextwright.store.rows import conversations
 from contextwright.store.rows.validation import decode_memory, memory_body, require_name
@@ -281,7 +282,8 @@ def made_from(memory: Memory) -> list[int]:
     found: object = memory.meta.get("messages")
     if not isinstance(found, list | tuple):
         return []
-    return [one for one in cast("Sequence[object]", found) if type(one) is int]
+    numbers = (one for one in cast("Sequence[object]", found) if type(one) is int)
+    return [one for one in numbers if 0 < one < LARGEST]
 
 
 def is_visible(connection: Connection, tenant: str, memory: Memory) -> bool:

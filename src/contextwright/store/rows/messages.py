@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from sys import intern
+from typing import get_args
 
 import msgspec
 
-from contextwright.errors import NotFound
-from contextwright.messages.message import Message
+from contextwright.errors import NotFound, StoreError, shown
+from contextwright.messages.message import Message, Visibility
 from contextwright.messages.quotes import GONE, is_gone, quoted_id, stone_of, unquoted
 from contextwright.store.engines.base import AS_BYTES, Connection, Engine, Row
 from contextwright.store.records import StoredMessage
@@ -20,6 +21,7 @@ __all__ = [
     "BODIES",
     "OURS",
     "PAGE",
+    "VISIBILITIES",
     "between",
     "bodies_between",
     "each",
@@ -38,6 +40,9 @@ OURS = "\x1f"
 
 PAGE = 128
 """Messages read at once, so that no transaction stays open while the caller works."""
+
+VISIBILITIES: tuple[Visibility, ...] = get_args(Visibility)
+"""What a mark can say."""
 
 MAX_IDS = 1_000
 """Ids of messages in one statement; SQLite takes 32,766 values."""
@@ -127,7 +132,10 @@ def without_lost_quotes(
 
 def marks_between(connection: Connection, head: Head, first: int, last: int) -> dict[int, Row]:
     """Return the current visibility and pin of these messages, by number."""
-    return {row[0]: row[1:] for row in connection.rows(MARKS, head.number, first, last)}
+    marks: dict[int, Row] = {}
+    for seq, visibility, pinned in connection.rows(MARKS, head.number, first, last):
+        marks[seq] = require_state(visibility), pinned
+    return marks
 
 
 def rows_between(connection: Connection, head: Head, sql: str, first: int, last: int) -> list[Row]:
@@ -184,9 +192,21 @@ def public(
 
     A damaged message is its placeholder, unless a mark hides it.
     """
-    message = marked(read_message(body, digest), visibility, pinned)
+    message = marked(read_message(body, digest), require_state(visibility), pinned)
     shown_as = visibility or "public" if STAND_IN in message.meta else message.visibility
     return message if shown_as == "public" else None
+
+
+def require_state(visibility: str | None) -> str | None:
+    """Return what a mark says of who sees a message.
+
+    Raises:
+        StoreError: it says something else.
+    """
+    if visibility is not None and visibility not in VISIBILITIES:
+        hint = "cw doctor --repair hides it"
+        raise StoreError(f"a message is marked as {shown(visibility)}", hint=hint)
+    return visibility
 
 
 def marked(message: Message, visibility: str | None, pinned: int | None) -> Message:

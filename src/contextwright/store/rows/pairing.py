@@ -13,15 +13,18 @@ calls or results was hidden, shown, edited or erased. Then the whole conversatio
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from hashlib import blake2b
 from typing import TypeAlias
 
 from msgspec import Struct
 
+from contextwright.errors import StoreError
 from contextwright.messages.exchanges import Answer, Waiting
 from contextwright.messages.message import Message
 from contextwright.messages.parts import Text, ToolCall, ToolResult
 from contextwright.store.engines.base import AS_BYTES, Connection
+from contextwright.store.engines.numbers import damaged
 from contextwright.store.rows import conversations
 from contextwright.store.rows.conversations import Head
 from contextwright.store.rows.messages import public
@@ -103,7 +106,7 @@ class Joining:
     """The calls a turn can answer: its own, and those that waited before it."""
 
     def __init__(self, connection: Connection, conversation: int, first: int) -> None:
-        self._connection, self._conversation = connection, conversation
+        self._connection, self._conversation, self._first = connection, conversation, first
         self._own = Waiting()
         self._calls: list[Answer] = []
         waiting = "SELECT 1 FROM open_calls WHERE conversation = ? LIMIT 1"
@@ -159,6 +162,8 @@ class Joining:
         if not self._others_wait:
             return None
         for seq, part in self._connection.rows(sql, self._conversation, *values):
+            if not 0 < seq < self._first:
+                raise damaged(self._connection, self._conversation, "call that waits")
             delete = "DELETE FROM open_calls WHERE conversation = ? AND seq = ? AND part = ?"
             self._connection.run(delete, self._conversation, seq, part)
             return seq
@@ -257,7 +262,8 @@ def fill_answers(connection: Connection) -> None:
     Its rows say nothing of a second answer, of changes made later, and follow the rules of then.
     """
     for tenant, id, last in connection.rows(EVERY):
-        pair_again(connection, conversations.require(connection, tenant, id), last)
+        with suppress(StoreError):  # a damaged conversation is paired once `cw doctor` mended it
+            pair_again(connection, conversations.require(connection, tenant, id), last)
 
 
 def copy_to_fork(connection: Connection, parent: int, number: int, at: int) -> None:

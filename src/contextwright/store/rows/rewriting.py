@@ -17,6 +17,7 @@ from contextwright.recall.episodes.episode import Episode
 from contextwright.store.engines.base import Connection
 from contextwright.store.engines.digests import digest_of
 from contextwright.store.engines.lengths import length_until
+from contextwright.store.engines.numbers import LARGEST, damaged
 from contextwright.store.rows import conversations, index, pairing, summaries
 from contextwright.store.rows import memories as notes
 from contextwright.store.rows.damage import STAND_IN, read_message
@@ -25,7 +26,8 @@ from contextwright.store.rows.validation import body_of
 
 __all__ = ["Reader", "messages_at", "rewrite"]
 
-FORKS = "SELECT number, tenant, id, fork_at FROM conversations WHERE parent = ?"
+FORKS = """
+SELECT number, tenant, id, fork_at FROM conversations WHERE parent = ? AND number > parent"""
 NAME = "SELECT tenant, id FROM conversations WHERE number = ?"
 BODY = "SELECT body, digest FROM messages WHERE conversation = ? AND seq = ?"
 SET = """
@@ -123,8 +125,15 @@ def tools_of(message: Message) -> object:
 
 
 def old_length(connection: Connection, number: int, seq: int) -> int:
-    """Return the stored length of a message."""
-    return length_until(connection, number, seq) - length_until(connection, number, seq - 1)
+    """Return the stored length of a message.
+
+    Raises:
+        StoreError: there is no such length.
+    """
+    length = length_until(connection, number, seq) - length_until(connection, number, seq - 1)
+    if not 0 <= length < LARGEST:
+        raise damaged(connection, number, f"length of message {seq}")
+    return length
 
 
 def shift(

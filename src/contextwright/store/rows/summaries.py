@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from contextwright.errors import StoreError
 from contextwright.store.engines.base import Connection, Row
 from contextwright.store.records import StoredSummary
 from contextwright.summaries.digest import BLOCK
@@ -16,6 +17,7 @@ __all__ = [
     "ROWS",
     "SETTLED",
     "copy_to_fork",
+    "decoded",
     "every",
     "first_of",
     "forget_from",
@@ -26,10 +28,10 @@ __all__ = [
 ]
 
 NEWEST = """
-SELECT body FROM summaries WHERE conversation = ? AND name = ? AND last <= ?
+SELECT body, last FROM summaries WHERE conversation = ? AND name = ? AND last <= ?
 ORDER BY last DESC LIMIT 1"""
 SETTLED = f"""
-SELECT body FROM summaries
+SELECT body, last FROM summaries
 WHERE conversation = ? AND name = ? AND last <= ? AND last / {BLOCK} * {BLOCK} = last
 ORDER BY last DESC LIMIT 1"""
 INSERT = """
@@ -49,7 +51,23 @@ decode = decoder(Summary).decode
 
 def first_of(rows: list[Row]) -> Summary | None:
     """Return the summary of the first row; None if there are no rows."""
-    return decode(rows[0][0]) if rows else None
+    return decoded(*rows[0]) if rows else None
+
+
+def decoded(body: str, last: int) -> Summary:
+    """Return the summary of a row.
+
+    Raises:
+        StoreError: it cannot be read, or is one of other messages.
+    """
+    try:
+        summary = decode(body)
+    except (msgspec.DecodeError, UnicodeError):
+        summary = None
+    if summary is None or summary.last != last:
+        hint = "cw doctor --repair removes it"
+        raise StoreError(f"the summary up to message {last} is damaged", hint=hint)
+    return summary
 
 
 def keep(
@@ -71,8 +89,8 @@ def every(connection: Connection, number: int) -> list[StoredSummary]:
     """Return the summaries of a conversation that count, ordered by name and last message."""
     rows = connection.rows(ROWS, number)
     return [
-        StoredSummary(name, made, decode(body))
-        for name, _, made, body in rows
+        StoredSummary(name, made, decoded(body, last))
+        for name, last, made, body in rows
         if not name.startswith(UNDONE)
     ]
 

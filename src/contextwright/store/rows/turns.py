@@ -15,6 +15,7 @@ from contextwright.messages.quotes import source_id
 from contextwright.store.engines.base import Connection, Value
 from contextwright.store.engines.digests import digests_of
 from contextwright.store.engines.lengths import length_until
+from contextwright.store.engines.numbers import damaged
 from contextwright.store.records import ConversationInfo, StoredMessage
 from contextwright.store.rows import conversations, index, pairing, summaries
 from contextwright.store.rows import memories as notes
@@ -91,10 +92,10 @@ def add(
         Conflict: the key was used for other messages.
     """
     head, end = conversations.locked(connection, tenant, id)
-    if turn.key is not None:
-        for first, count in connection.rows(NAMED, head.number, turn.key):
-            require_same(connection, head.number, first, count, turn.bodies, turn.key)
-            return list(range(first, first + count))
+    known = None if turn.key is None else named(connection, head.number, turn.key, end.last)
+    if known is not None and turn.key is not None:
+        require_same(connection, head.number, known, turn.bodies, turn.key)
+        return list(known)
     if included:
         notes.count_accesses(connection, tenant, id, included)
     return append(connection, end, turn, stored)
@@ -142,9 +143,22 @@ def append_all(
 
 def with_key(connection: Connection, head: conversations.Head, key: str) -> list[StoredMessage]:
     """Return the messages of the turn with this key, with their current marks; empty if none."""
-    for first, count in connection.rows(NAMED, head.number, key):
-        return reading.between(connection, head, first, first + count - 1)
-    return []
+    last = conversations.length_of(connection, head, "")
+    known = named(connection, head.number, key, last)
+    return [] if known is None else reading.between(connection, head, known[0], known[-1])
+
+
+def named(connection: Connection, number: int, key: str, last: int) -> range | None:
+    """Return the numbers of the turn with a key; None if there is none.
+
+    Raises:
+        StoreError: they are no numbers of messages, because the store is damaged.
+    """
+    for first, count in connection.rows(NAMED, number, key):
+        if not 1 <= first < first + count <= last + 1:
+            raise damaged(connection, number, f"turn {shown(key)}")
+        return range(first, first + count)
+    return None
 
 
 def marks_of(message: Message) -> tuple[str | None, int | None, str | None] | None:
@@ -155,10 +169,10 @@ def marks_of(message: Message) -> tuple[str | None, int | None, str | None] | No
 
 
 def require_same(
-    connection: Connection, number: int, first: int, count: int, bodies: Sequence[bytes], key: str
+    connection: Connection, number: int, known: range, bodies: Sequence[bytes], key: str
 ) -> None:
     """Raise if a key was used for other messages."""
-    stored = reading.bodies_between(connection, number, first, first + count - 1)
+    stored = reading.bodies_between(connection, number, known[0], known[-1])
     if [body for body, _ in stored] == [body.decode() for body in bodies]:
         return
     # The same messages may be spelled differently: with fields in another order.
@@ -167,7 +181,7 @@ def require_same(
         for old, new in zip(stored, bodies, strict=True)
     ):
         raise Conflict(
-            f"the key {shown(key)} was used for other messages ({first} to {first + count - 1})",
+            f"the key {shown(key)} was used for other messages ({known[0]} to {known[-1]})",
             hint="a key names one turn; retry with the same messages, or use a new key",
         )
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import zlib
 from typing import Literal
 
+from contextwright.errors import StoreError
 from contextwright.store.engines.base import Connection, Value
 from contextwright.store.requests import BodyKind, RequestBodies
 
@@ -19,6 +20,9 @@ __all__ = [
     "add_difference",
     "all_of",
     "body_of",
+    "inflated",
+    "is_earlier",
+    "is_within",
     "remove",
     "replace",
     "shared_ends",
@@ -73,7 +77,7 @@ def add_difference(
     `old` is the body of the earlier request, if already loaded.
     """
     for (depth,) in connection.rows(DEPTH, base, kind):
-        old = body_of(connection, base, kind) if old is None else old
+        old = readable_body(connection, base, kind) if old is None else old
         if depth < MAX_DEPTH and old is not None:
             head, tail = shared_ends(old, body)
             if 2 * (head + tail) > len(body):
@@ -84,19 +88,60 @@ def add_difference(
 
 
 def body_of(connection: Connection, request: int, kind: BodyKind) -> bytes | None:
-    """Return a body, byte for byte; None if it was not kept."""
+    """Return a body, byte for byte; None if it was not kept.
+
+    Raises:
+        StoreError: it changed on disk, or one did that it is the difference from.
+    """
     differences: list[tuple[int, int, bytes]] = []
     number: int | None = request
     while number is not None:
         rows = connection.rows(SELECT, number, kind)
-        if not rows:
+        if not rows and number == request:
             return None
-        ((number, _, head, tail, body),) = rows
-        differences.append((head, tail, zlib.decompress(bytes(body))))
+        rest = inflated(rows[0][4]) if rows else None
+        if rest is None or not is_earlier(rows[0][0], number):
+            raise damaged(request, kind)
+        number, _, head, tail, _ = rows[0]
+        differences.append((head, tail, rest))
     whole = b""
     for head, tail, rest in reversed(differences):
+        if not is_within(head, tail, len(whole)):
+            raise damaged(request, kind)
         whole = b"".join((whole[:head], rest, whole[len(whole) - tail :]))
     return whole
+
+
+def readable_body(connection: Connection, request: int, kind: BodyKind) -> bytes | None:
+    """Return a body; None if it was not kept, or is damaged."""
+    try:
+        return body_of(connection, request, kind)
+    except StoreError:
+        return None
+
+
+def inflated(body: bytes) -> bytes | None:
+    """Return the bytes of a row; None if they changed on disk."""
+    try:
+        return zlib.decompress(bytes(body))
+    except zlib.error:
+        return None
+
+
+def is_earlier(base: int | None, request: int) -> bool:
+    """Whether a body may be the difference from that of another request."""
+    return base is None or base < request
+
+
+def is_within(head: int, tail: int, length: int) -> bool:
+    """Whether a body of a length has what another shares with it."""
+    return head >= 0 and tail >= 0 and head + tail <= length
+
+
+def damaged(request: int, kind: BodyKind) -> StoreError:
+    """Return the error for a body that changed on disk."""
+    hint = "cw doctor --repair removes it"
+    return StoreError(f"the {kind} body of request {request} is damaged", hint=hint)
 
 
 def all_of(connection: Connection, request: int) -> RequestBodies:
@@ -112,7 +157,7 @@ def remove(connection: Connection, requests: str, *values: Value) -> None:
     leaning = f"SELECT request, kind FROM bodies WHERE base IN ({requests})"
     leaning += f" AND request NOT IN ({requests})"
     for number, kind in connection.rows(leaning, *values, *values):
-        body = body_of(connection, number, kind)
+        body = readable_body(connection, number, kind)
         if body is not None:
             add(connection, number, kind, body, LEVEL)
     connection.run(f"DELETE FROM bodies WHERE request IN ({requests})", *values)

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
+from typing import get_args
 
+import msgspec
 from msgspec.structs import replace
 
 from contextwright.errors import NotFound, require
 from contextwright.messages.times import utc_text
 from contextwright.store.engines.base import Connection, Row
-from contextwright.store.requests import RecordedRequest
+from contextwright.store.requests import RecordedRequest, RequestState
 from contextwright.store.rows.recorded import bodies, signatures
 from contextwright.store.rows.validation import require_name
 from contextwright.text.json import decoder, encode_json
 
 __all__ = [
+    "DAMAGED",
+    "STATES",
     "answered_with",
     "begin",
-    "decode",
+    "decoded",
     "find",
     "finish",
     "forget_words",
@@ -60,6 +64,18 @@ OLD = "FROM requests WHERE tenant = ? AND started < ?"
 HOLDING = "(conversation = ? OR (tenant = ? AND conversation IS NULL))"
 
 decode = decoder(RecordedRequest).decode
+
+STATES: tuple[RequestState, ...] = get_args(RequestState)
+DAMAGED = RecordedRequest(
+    format="",
+    upstream_format="",
+    upstream="",
+    mode="pass-through",
+    model="",
+    sent_model="",
+    error="damaged",
+)
+"""The placeholder of a record whose figures cannot be read."""
 
 
 def begin(connection: Connection, tenant: str, record: RecordedRequest, process: str) -> int:
@@ -211,12 +227,23 @@ def forget_words(
             number,
         )
         for number, text in rows
-        if (record := decode(text)).changes
+        if (record := decoded(text)) is DAMAGED or record.changes
     ]
     connection.run_many("UPDATE requests SET record = ? WHERE number = ?", changed)
 
 
 def as_record(row: Row) -> RecordedRequest:
     """Return a row as a value."""
-    number, state, conversation, record = row
-    return replace(decode(record), number=number, state=state, conversation=conversation)
+    number, state, conversation, text = row
+    record = decoded(text)
+    if state not in STATES:
+        record, state = DAMAGED, "lost"
+    return replace(record, number=number, state=state, conversation=conversation)
+
+
+def decoded(text: str) -> RecordedRequest:
+    """Return a record from its JSON; a placeholder if it changed on disk."""
+    try:
+        return decode(text)
+    except (msgspec.DecodeError, UnicodeError):
+        return DAMAGED
