@@ -65,7 +65,11 @@ FOUND = {
     "title": "t",
     "content": [{"type": "text", "text": "One"}],
 }
-CLICK = {"type": "computer_call", "call_id": "1", "action": {"type": "click", "x": 1, "y": 1}}
+CLICK: dict[str, Any] = {
+    "type": "computer_call",
+    "call_id": "1",
+    "action": {"type": "click", "x": 1, "y": 1},
+}
 SCREEN = {"type": "computer_screenshot", "image_url": "data:image/png;base64,AAAA"}
 SHOT = {"type": "computer_call_output", "call_id": "1", "output": SCREEN}
 LISTED = {"type": "local_shell_call_output", "call_id": "1", "output": "One"}
@@ -93,7 +97,8 @@ def in_responses(item: dict[str, Any]) -> list[cw.Message]:
         (in_result, IMAGE, {"cache_control": {}}, ("AAAA", "BBBB")),
         (in_result, {"type": "tool_reference", "tool_name": "One"}, {}, ("One", "Two")),
         (in_anthropic, FOUND, {"cache_control": {}}, ("One", "Two")),
-        (in_responses, CLICK, {"id": "cu_1", "status": "completed"}, ('"y": 1', '"y": 2')),
+        (in_responses, CLICK, {"id": "cu_1", "pending_safety_checks": []}, ('"y": 1', '"y": 2')),
+        (in_responses, CLICK, {"action": {**CLICK["action"], "keys": None}}, ('"x": 1', '"x": 2')),
         (in_responses, SHOT, {"call_id": "2", "id": "o_1"}, ("AAAA", "BBBB")),
         (in_responses, LISTED, {"status": "completed"}, ("One", "Two")),
     ],

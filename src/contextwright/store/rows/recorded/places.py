@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from operator import is_
-from typing import Any, Self, TypeAlias
+from typing import Any, Self, TypeAlias, cast
 
 import msgspec
 from msgspec import Struct
@@ -36,8 +36,10 @@ FEW, BATCH = 3, 16
 add a question and its answer.
 """
 CALL_ID = "call_id"
-PASSING = {CALL_ID, "id", "status", *CACHE_MARKS}
+PASSING = {CALL_ID, "id", "status", "created_by", "pending_safety_checks", *CACHE_MARKS}
 """Fields of a provider's own items that say nothing, and that may change with each request."""
+BLANK: tuple[Any, ...] = (None, "", [], {})
+"""Values that some clients write where there was no field, and others leave out."""
 
 Saying: TypeAlias = tuple[str, str | bytes]
 encode = msgspec.json.Encoder(order="deterministic").encode
@@ -130,9 +132,19 @@ def sayings_of(part: Part, role: str) -> Iterator[Saying]:
         yield "media", encode([part.data, part.url, part.file_id])
     elif isinstance(part, Opaque) and (role != "assistant" or CALL_ID in part.data):
         # The provider's own items come back as the client likes, unless it has to answer them.
-        content = {name: value for name, value in part.data.items() if name not in PASSING}
+        content = filled({name: value for name, value in part.data.items() if name not in PASSING})
         if content.keys() != {"type"}:
             yield "opaque", encode(content)
+
+
+def filled(value: Any) -> Any:
+    """Return a value without fields that hold nothing."""
+    if isinstance(value, list):
+        return [filled(item) for item in cast("list[Any]", value)]
+    if not isinstance(value, dict):
+        return value
+    fields = [(name, filled(item)) for name, item in cast("dict[str, Any]", value).items()]
+    return {name: item for name, item in fields if item not in BLANK}
 
 
 def longest(connection: Connection, tenant: str, digests: Sequence[str]) -> Place | None:
