@@ -12,6 +12,7 @@ from contextwright.text.terms import (
     findable_terms,
     keywords,
     languages_of,
+    telling_terms,
     terms_of,
 )
 
@@ -98,6 +99,21 @@ def test_words_are_whole_in_scripts_with_vowel_signs_and_beside_those_without_sp
     assert "किताब" in terms_of("हिन्दी की किताब")
     assert "tower" in terms_of("東京tower")
     assert not any("tower" in term for term in terms_of("東京tower") - {"tower"})
+
+
+@pytest.mark.parametrize(
+    ("text", "telling", "little"),
+    [
+        ("山田さんは来られないの?", {"山田"}, {"さん", "んは", "られ", "ない", "いの"}),
+        ("你是不是没有时间?", {"时间"}, {"是不", "不是", "没有"}),
+    ],
+)
+def test_pairs_of_small_words_say_little_in_scripts_without_spaces(
+    text: str, telling: set[str], little: set[str]
+) -> None:
+    assert terms_of(text) >= telling | little
+    assert telling_terms(text) >= telling
+    assert not telling_terms(text) & little
 
 
 def test_parts_of_compounds_are_terms_of_a_message_alone() -> None:
