@@ -237,6 +237,23 @@ def test_a_later_export_brings_edits_and_deletions(tmp_path: Path) -> None:
         assert examine(store.engine).findings == []
 
 
+def test_a_message_that_an_export_has_twice_is_found_at_both_places(tmp_path: Path) -> None:
+    one, four = post(1, "one"), post(4, "four")
+    with cw.Store(tmp_path / "chat.db", embedder=None) as store:
+        take(store, telegram(tmp_path, one, post(2, "two"), post(3, "three"), one))
+        outcome = take(store, telegram(tmp_path, one, one, four))
+        read = store.conversation("telegram-5").read(hidden=True)
+        found = [(stored.message.text, stored.message.visibility) for stored in read]
+    assert found == [
+        ("one", "public"),
+        ("two", "deleted"),
+        ("three", "deleted"),
+        ("one", "public"),
+        ("four", "public"),
+    ]
+    assert (outcome.messages, outcome.known) == (1, 4)
+
+
 def test_an_edit_counts_by_its_instant(tmp_path: Path) -> None:
     """Two exports of one chat, made in two time zones."""
     first = post(1, "two", edited="2024-05-01T23:00:00", edited_unixtime="1714586400")
