@@ -37,6 +37,13 @@ def test_frg_18_and_23_the_oldest_go_first() -> None:
     assert memory.overflow is None
 
 
+def test_a_broken_call_is_remembered_as_the_text_it_is() -> None:
+    memory = ConversationMemory(100)
+    memory.add(Assistant('<tool>{"tool_name": "look"'))
+    assert memory.entries == [Assistant('<tool>{"tool_name": "look"')]
+    assert memory.messages[0].calls == ()
+
+
 def test_frg_24_and_26_system_messages_survive_in_their_place() -> None:
     memory = filled(
         60,

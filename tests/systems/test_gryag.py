@@ -92,3 +92,8 @@ def test_what_stands_in_the_block_is_not_recalled_beside_it(tmp_path: Path) -> N
     recalled = context.sections["PastExcerpts[7]"]
     assert "The old risotto recipe" in recalled
     assert "The new risotto recipe" not in recalled
+
+
+def test_settings_are_names_and_values() -> None:
+    with pytest.raises(cw.errors.UsageError, match="settings cannot be"):
+        gryag.recipe(settings=["ENABLE_SYSTEM_CONTEXT_BLOCK"])  # pyright: ignore[reportArgumentType]

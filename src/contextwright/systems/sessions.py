@@ -310,7 +310,7 @@ def timed(
 ) -> tuple[Message, ...]:
     """Return the messages, each with a time: its own, that of the last save, or now."""
     before = written.messages if written else ()
-    times = [one.sent_at if one.sent_at else None for one in before[: len(session.messages)]]
+    times = [one.sent_at for one in before[: len(session.messages)]]
     times += [None] * (len(session.messages) - len(times))
     return tuple(
         message

@@ -148,6 +148,14 @@ def test_validation_agrees_with_the_document(body: str, opened: bool, closed: bo
             [("forge.bare_result", "messages[2].content", "warning")],
             id="FRG-34 bare",
         ),
+        *(
+            pytest.param(
+                [System("s"), Assistant(CALCULATOR), Tool("calculator", "4" * digits)],
+                [("forge.bare_result", "[2].content", "warning")] if digits <= 20 else [],
+                id=f"FRG-34 a word of {digits}",
+            )
+            for digits in (20, 21)
+        ),
         pytest.param(
             [System("s"), User("x") | {"y": 1}],
             [("forge.extra", "[1].y", "warning")],

@@ -298,8 +298,9 @@ def test_calls_that_are_nearly_right(given_arguments: str, expected: dict[str, A
 
 
 def test_a_broken_call_hides_no_good_one() -> None:
-    text = f'<tool>{{"tool_name":"x, "arguments":{{}}}}</tool>\n\n{CALCULATOR}'
-    assert scan(text).parts[1:] == (call("calculator", **ADD),)
+    for broken in ('<tool>{"tool_name":"x, "arguments":{}}</tool>', "<tool><tool_name>x"):
+        text = f"{broken}\n\n{CALCULATOR}"
+        assert scan(text).parts[1:] == (call("calculator", **ADD),)
 
 
 @pytest.mark.parametrize("role", ["user", "system"])
