@@ -239,6 +239,8 @@ def join_fields(wire: Object, fields: Object) -> None:
 def thinking_fields(thinking: Thinking) -> Object:
     """Write reasoning in its original fields; other providers' as compatible hosts spell it."""
     held = thinking.extra.get(NAME, {})
+    if held.get("type") == "thinking":  # a part of the content, which clients want as one text
+        held = {}
     return held or ({"reasoning_content": thinking.text} if thinking.text else {})
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any, cast
 
+from contextwright.formats.base import without
 from contextwright.formats.openai_chat.grown import Entries, Grown
-from contextwright.formats.openai_chat.read import REASONING, thinking_of, words_of
+from contextwright.formats.openai_chat.pieces import Pieces
+from contextwright.formats.openai_chat.read import REASONING, parts_of, thinking_of, words_of
 from contextwright.formats.openai_chat.reply import (
     NAME,
     finish_of,
@@ -13,6 +15,7 @@ from contextwright.formats.openai_chat.reply import (
     reply_message,
     usage_of,
 )
+from contextwright.formats.reader import Reader
 from contextwright.formats.replies.events import CallStart, Finish, ReplyStart, UsageUpdate
 from contextwright.formats.replies.failures import error_of
 from contextwright.formats.replies.reader import StreamReader, as_object, stream_parser
@@ -44,10 +47,14 @@ class ChatReader(StreamReader):
         self.others: set[str] = set()
         """The indexes of the other choices."""
         self.message = Grown()
+        self.pieces = Pieces()
+        """The content, if it came as lists."""
+        self.is_bare = False
+        """Whether its first text came before them."""
         self.logprobs = Grown()
         self.reasoning = ""
         self.last_entry: object = None
-        self.open = ""
+        self.open: str | tuple[str, int] = ""
 
     def take(self, event: Any) -> None:
         """Read one event."""
@@ -117,6 +124,10 @@ class ChatReader(StreamReader):
 
     def grow(self, delta: Object) -> None:
         """Add one delta of the message."""
+        content = delta.get(CONTENT)
+        if is_list(content) or (self.pieces.heads and isinstance(content, str)):
+            self.grow_content(content)
+            delta = without(delta, CONTENT)
         self.message.add(delta)
         for field in REASONING:
             if delta.get(field) and self.reasoning in ("", field):
@@ -134,6 +145,26 @@ class ChatReader(StreamReader):
             self.turn_to("tool_calls")
             self.grow_calls(calls)
 
+    def grow_content(self, content: list[Any] | str) -> None:
+        """Add pieces of a content that comes as lists; some of its texts may be bare."""
+        if self.message.fields.get(CONTENT) not in (None, [""]):
+            self.turn_to("")
+            self.is_bare = True
+            self.pieces.add(str(self.grown(CONTENT)))
+        self.message.fields.pop(CONTENT, None)
+        for piece in [content] if isinstance(content, str) else content:
+            number, words = self.pieces.add(piece)
+            slot = self.slot_of_piece(number)
+            self.turn_to(slot)
+            if as_object(self.pieces.heads[number]).get("type") == THINKING:
+                self.thinking(slot, words)
+            else:
+                self.text(slot, words)
+
+    def slot_of_piece(self, number: int) -> str | tuple[str, int]:
+        """Return the slot of a part of a content that came as lists."""
+        return CONTENT if number == 0 and self.is_bare else (CONTENT, number)
+
     def think(self, field: str, value: Any) -> None:
         """Add reasoning, as text or as entries; entries are joined by line breaks."""
         self.turn_to(THINKING)
@@ -148,7 +179,7 @@ class ChatReader(StreamReader):
                 self.thinking(THINKING, word if again or first else f"\n{word}", field)
                 self.last_entry = (key,)
 
-    def turn_to(self, slot: str) -> None:
+    def turn_to(self, slot: str | tuple[str, int]) -> None:
         """Begin another part, and end the reasoning or text before it.
 
         A part that continued after its end is ended again only with the reply, because a stream
@@ -165,6 +196,10 @@ class ChatReader(StreamReader):
             self.part(CONTENT, Text(str(self.grown(CONTENT))))
         elif self.open == REFUSAL:
             self.part(REFUSAL, Text(str(self.grown(REFUSAL)), {NAME: {"type": "refusal"}}))
+        elif isinstance(self.open, tuple):
+            piece = self.pieces.whole(self.open[1])
+            for part in parts_of([piece], "", Reader(NAME, strict=False), self.model):
+                self.part(self.open, part)
         self.open = slot
 
     def grown(self, field: str) -> Any:
@@ -201,6 +236,8 @@ class ChatReader(StreamReader):
     def end(self) -> None:
         """Read the whole message, and end every part that has not ended with the same value."""
         said = self.message.value()
+        if self.pieces.heads:
+            said[CONTENT] = self.pieces.value()
         entries = self.message.fields.get("tool_calls")
         numbers: list[Any] = sorted(entries.entries) if isinstance(entries, Entries) else []
         given = said.get("tool_calls")
@@ -220,6 +257,9 @@ class ChatReader(StreamReader):
 
     def slot_of(self, part: Part, place: int, number: Any) -> object:
         """Return the slot under which the pieces of a part arrived."""
+        piece = place - (1 if self.reasoning else 0)
+        if 0 <= piece < len(self.pieces.heads):
+            return self.slot_of_piece(piece)
         if isinstance(part, Thinking) and self.reasoning:
             return THINKING
         if isinstance(part, Text) and is_refusal(part):
