@@ -164,6 +164,11 @@ WRONG = {
         "cw: there is no file 'lanch', and there is no conversation 'lanch' "
         "(did you mean 'lunch'?)",
     ),
+    "a folder": (
+        ("show", "/"),
+        1,
+        "cw: '/' is a folder, and there is no conversation '/' (cw import stores what it holds)",
+    ),
     "an unknown conversation to read": (
         ("read", "nobody"),
         1,

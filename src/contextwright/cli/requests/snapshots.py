@@ -83,8 +83,11 @@ class Source(Struct, frozen=True):
             except NotFound as error:
                 if self.where.is_named:
                     raise with_hint(error, self.name) from None
-                missing = f"there is no file {shown(self.name)}, and {error.args[0]}"
-                raise NotFound(missing, hint=error.hint) from None
+                name, hint = shown(self.name), error.hint
+                missing = f"there is no file {name}"
+                if os.path.isdir(self.name):
+                    missing, hint = f"{name} is a folder", "cw import stores what it holds"
+                raise NotFound(f"{missing}, and {error.args[0]}", hint=hint) from None
             yield chat
 
 
