@@ -76,6 +76,9 @@ def test_validate_message(message: Any, faults: list[str]) -> None:
         ),
         pytest.param("</tool>{}<tool>", ["</tool> stands before <tool>"], id="FRG-32"),
         pytest.param(
+            '<tool>{"tool_name":"x","tool_name":"y","arguments":{}}</tool>', [], id="FRG-31 twice"
+        ),
+        pytest.param(
             f'{CALCULATOR}<tool>{{"tool_name":"x"}}</tool>', ["missing arguments"], id="FRG-33"
         ),
     ],

@@ -340,4 +340,4 @@ def validate_tool_call(content: str) -> list[str]:
         return ["missing </tool> tag"]
     if content.index("</tool>") < content.index("<tool>"):
         return ["</tool> stands before <tool>"]
-    return [note.message for note in scan(content).notes]
+    return [note.message for note in scan(content).notes if note.level == "error"]
