@@ -176,3 +176,21 @@ THINGS_TOO = (
 def test_what_is_a_thing_here_names_nobody(text: str, named: tuple[str, ...]) -> None:
     """Words of names are words of things too: of the van, and of Maarten van den Berg."""
     assert question_of(text, THINGS_TOO).speakers == {*named}
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("What did Anna say?", ("Anna Hill", "Anna K.", "Anna Price")),
+        ("What did Anna Hill say?", ("Anna Hill",)),
+        ("What did Anna K. say?", ("Anna K.",)),
+        ("Where did Anna K and Price meet?", ("Anna K.", "Anna Price")),
+        ("What did Agent Tom offer?", ("Agent Tom",)),
+        ("Which agent helped?", ("Agent Mia", "Agent Tom")),
+    ],
+)
+def test_of_people_with_one_name_the_one_whose_names_are_given_is_meant(
+    text: str, named: tuple[str, ...]
+) -> None:
+    people = ("Anna Hill", "Anna K.", "Anna Price", "Agent Tom", "Agent Mia")
+    assert question_of(text, people).speakers == {*named}

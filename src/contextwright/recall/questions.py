@@ -165,8 +165,14 @@ def asked_among(
     little = common_words(languages)
     written = words_named(question.text)
     by_name = {name: {*naming(name, written, known, little)} for name in people}
-    named = {name for name, found in by_name.items() if found}
-    names = {word for found in by_name.values() for word in found}
+    # "Anna Hill" is not Anna Price, but Anna may be either.
+    whole = [found for found in by_name.values() if found]
+    named = {
+        name
+        for name, found in by_name.items()
+        if found and not any(found < other for other in whole)
+    }
+    names = {word for found in whole for word in found}
     capital = [
         word for word in words if is_said_as_name(word) and plain(word) not in names | little
     ]
