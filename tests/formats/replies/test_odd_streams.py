@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 import contextwright as cw
+from contextwright.formats.replies.events import ArgumentsDelta
 from contextwright.formats.replies.reply import ModelReply, gather
 from contextwright.formats.replies.streams import read_stream
 
@@ -131,3 +132,51 @@ def test_the_last_event_of_a_response_says_its_status(kind: str, finish: str) ->
     ]
     reply = read("openai-responses", *events)
     assert (reply.message.text, reply.finish) == ("Hi", finish)
+
+
+WHOLE: dict[str, Any] = {
+    "type": "function_call",
+    "id": "fc_1",
+    "call_id": "c1",
+    "name": "f",
+    "arguments": '{"a":1}',
+}
+AT_ONCE: dict[str, tuple[str, list[Any]]] = {
+    "a block with its arguments": (
+        "anthropic",
+        [START, *block({"type": "tool_use", "id": "c1", "name": "f", "input": {"a": 1}}), *END],
+    ),
+    "and with their pieces": (
+        "anthropic",
+        [
+            START,
+            *block(
+                {"type": "tool_use", "id": "c1", "name": "f", "input": {"a": 1}},
+                {"type": "input_json_delta", "partial_json": '{"a":1}'},
+            ),
+            *END,
+        ],
+    ),
+    "an item with its arguments, and their pieces": (
+        "openai-responses",
+        [
+            {"type": "response.output_item.added", "output_index": 0, "item": WHOLE},
+            {
+                "type": "response.function_call_arguments.delta",
+                "output_index": 0,
+                "delta": '{"a":1}',
+            },
+            {"type": "response.output_item.done", "output_index": 0, "item": WHOLE},
+            {"type": "response.completed", "response": {"id": "r", "status": "completed"}},
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", AT_ONCE)
+def test_arguments_that_come_twice_are_handed_on_once(name: str) -> None:
+    format, sent = AT_ONCE[name]
+    events = list(read_stream(sent, format))
+    pieces = [event.text for event in events if isinstance(event, ArgumentsDelta)]
+    assert "".join(pieces) == '{"a":1}'
+    assert [call.arguments for call in gather(events, format).message.calls] == [{"a": 1}]

@@ -169,9 +169,6 @@ class AnthropicReader(StreamReader):
                 extra = leftover(block, "input", "name", "id")
                 name, id = as_text(block.get("name")) or "", as_text(block.get("id"))
                 self.call(slot, lambda index: CallStart(index, name, id, extra=extra))
-                if block.get("input"):
-                    whole = ToolCall("", as_object(block["input"]))
-                    self.arguments(slot, whole.json)
             case _:
                 self.index(slot)
 

@@ -111,9 +111,6 @@ class ResponsesReader(StreamReader):
         id = id if isinstance(id, str) else None
         extra = leftover(item, *known)
         self.call((place, 0), lambda index: CallStart(index, name, id, custom, extra))
-        given = item.get(field)
-        if isinstance(given, str):
-            self.arguments((place, 0), given)
 
     def grow(self, place: int, stem: str, kind: str, event: Object) -> None:
         """Add a piece of an item."""
