@@ -194,3 +194,20 @@ def test_of_people_with_one_name_the_one_whose_names_are_given_is_meant(
 ) -> None:
     people = ("Anna Hill", "Anna K.", "Anna Price", "Agent Tom", "Agent Mia")
     assert question_of(text, people).speakers == {*named}
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("what did lena say", ("Dr. Lena Vogt",)),
+        ("Did Dr. Vogt call?", ("Dr. Lena Vogt",)),
+        ("Who has 170 points?", ()),
+        ("What did 007 want?", ("007",)),
+        ("健康診断はいつ?", ()),
+        ("健さんは元気?", ("佐藤 健",)),
+        ("佐藤さんは元気?", ("佐藤 健",)),
+    ],
+)
+def test_titles_numbers_and_names_of_one_character(text: str, named: tuple[str, ...]) -> None:
+    people = ("Dr. Lena Vogt", "+49 170 1234567", "007", "佐藤 健")
+    assert question_of(text, people).speakers == {*named}

@@ -56,6 +56,8 @@ LETTERS = re.compile(r"[^\W\d_]+")
 DIGIT = re.compile(r"\d")
 HANDLE = re.compile(r"(?<!\w)\w(?:[\w.-]*\w)?(?![\w@])")
 """A handle as it may be written; before an `@` it is an address."""
+GIVEN = re.compile(r"\s*(?:\S+\.\s+)*\S+")
+"""The first word of a name, behind titles and initials: Dr. Anna."""
 OPENING = re.compile(r"(?:\A|[.!?…\n])[^\w.!?…\n]{0,5}(\w+)(?=\s+(\w))")
 """The first word of a sentence, and a letter of the next one: "Will it rain?", "Will Smith"."""
 THING = re.compile(
@@ -66,6 +68,7 @@ QUESTION_MARK = re.compile("[?？؟\u037e]")
 UNSPACED = "[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7af]"
 """Scripts without spaces between a name and the next word; the pattern takes milliseconds to
 compile, and only names that are not ASCII need it."""
+HONORIFICS = ("さん", "くん", "君", "ちゃん", "様", "氏", "씨", "先生", "老师")
 FULL_NAME = "[\u4e00-\u9fff\uac00-\ud7af]"
 """Han and Hangul; kana are left out, because two of them may be anything."""
 
@@ -164,9 +167,9 @@ def asked_among(
     known = words_that_name(question.text, languages)
     little = common_words(languages)
     written = words_named(question.text)
-    by_name = {name: {*naming(name, written, known, little)} for name in people}
+    by_name = {name: frozenset(naming(name, written, known, little)) for name in people}
     # "Anna Hill" is not Anna Price, but Anna may be either.
-    whole = [found for found in by_name.values() if found]
+    whole = {found for found in by_name.values() if found}
     named = {
         name
         for name, found in by_name.items()
@@ -262,9 +265,11 @@ def naming(name: str, written: set[str], known: set[str], little: Container[str]
     """Yield the words of a name by which a question names a person, without case and accents.
 
     A name that is a common word too, such as Will, has to be written as one. So have all but the
-    first word of a name: the Hill of Anna Hill, but not the van of Maarten van den Berg.
+    first word of a name and its titles: the Hill of Dr. Anna Hill, but not the van of Maarten van
+    den Berg. A number names nobody, unless it is all that they are called.
     """
-    first = name.strip().partition(" ")[0]
+    beginning = GIVEN.match(name)
+    first = beginning[0] if beginning else ""
     given = words_of_name(first)
     for word in words_of_name(name):
         simple = plain(word)
@@ -275,6 +280,8 @@ def naming(name: str, written: set[str], known: set[str], little: Container[str]
         is_common = len(simple) < 2 or simple in little
         is_cased = word.lower() != word.upper()
         is_further = is_cased and word not in given and not first.islower()
+        if LETTERS.search(word) is None and word != name:
+            continue
         if is_common and not (word in written and word[:1].isupper()):
             continue
         if is_further and not any(plain(one) == simple and not one.islower() for one in written):
@@ -287,7 +294,10 @@ def parts_of_name(name: str) -> set[str]:
     """Return a name without spaces, and those of its parts that people use alone.
 
     A full Chinese or Korean name is a family and a given name, a Japanese one of four two of each.
+    A single character names somebody only before an honorific.
     """
+    if len(name) == 1:  # a part of many words
+        return {name + title for title in HONORIFICS}
     is_full = re.fullmatch(f"{FULL_NAME}{{3,4}}", name) is not None
     return {name, name[:2], name[-2:]} if is_full else {name}
 
