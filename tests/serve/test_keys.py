@@ -27,6 +27,7 @@ from contextwright.serve.http.stream import BrokenOff
 from contextwright.serve.relay import without_key
 from providers.standin import KEY, Request, said, serving
 from serve.gateways import PATHS, TOKEN, listening, running
+from serve.test_interruptions import Silent
 from serve.test_relay import upstream
 from serve.upstreams import ENVIRONMENT, FORMATS, open_settings, settings_for
 
@@ -199,6 +200,27 @@ def test_plain_words_of_a_request_are_not_hidden(
 ) -> None:
     words = f"{THIRD} {' '.join(headers.values())}".encode()
     assert masked(words, secrets_of(headers, "alt=sse", body)) == words
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "HTTP/1.1 401 No\r\nwww-authenticate: Bearer error={}\r\ncontent-length: 0\r\n\r\n",
+        "HTTP/1.1 302 Go\r\nlocation: http://a/?key={}\r\ncontent-length: 0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\n{}\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nx: {}\0\r\n\r\n",
+        "{} HTTP/1.1\r\n\r\n",
+    ],
+)
+@pytest.mark.parametrize("model", ["claude", "gpt"], ids=["passed on", "translated"])
+def test_the_gateways_key_reaches_no_client_in_a_head(told: str, model: str) -> None:
+    silent = Silent(told.format(KEY).encode())
+    route = Route("*", "anthropic", base_url=silent.address, key_variable="K")
+    payload = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "Hi"}]}
+    path = "/v1/messages" if model == "claude" else "/v1/chat/completions"
+    with running(GatewaySettings((route,)), environment={"K": KEY}) as gateway:
+        answer = gateway.ask(path, payload, {"authorization": f"Bearer {TOKEN}"})
+    assert KEY not in str(answer)
 
 
 @pytest.mark.parametrize("breaks", [False, True], ids=["whole", "broken off"])

@@ -228,7 +228,13 @@ def note_end(closed: asyncio.Future[None]) -> None:
 
 
 def broken(error: Exception) -> ProviderError:
-    """Return the error for a connection that failed or broke."""
+    """Return the error for a connection that failed or broke, without words of the host's."""
+    client = require_aiohttp()
+    is_refusal = isinstance(error, client.ClientHttpProxyError)
+    if isinstance(error, client.ClientResponseError) and not is_refusal:
+        message: str = getattr(error, "message", "")
+        reason = message.partition(":")[0]  # behind it is what the host sent
+        return ProviderError(f"the answer is not HTTP: {reason}", kind="connection")
     return ProviderError(in_one_line(error), kind="connection")
 
 

@@ -37,13 +37,15 @@ HOP_BY_HOP = frozenset(
 
 FINAL = range(200, 600)
 """Statuses of answers."""
-FIRST_ERROR = 400
+SUCCESS = range(200, 300)
 ANTHROPIC = "anthropic"
 OF_THINKING = ("thinking", "context_management")
 """The fields of a request to Claude that say whether it thinks, and which thinking it forgets."""
 CALL_OF_CLAUDE = "toolu_"
 """The beginning of its calls' ids, on every platform."""
 OTHER_RESULT = re.compile(rb'"tool_use_id"\s*:\s*"(?!toolu_)')
+AS_READ = ("utf-8", "surrogateescape")
+"""How aiohttp reads headers."""
 ESCAPE_CHARS = len(r"\u0041")
 CONTROLS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
@@ -66,8 +68,9 @@ async def relay(call: Call, host: Host, client: HttpClient, key: str | None) -> 
     dropped = of_connection(upstream.headers)
     kept = [pair for pair in upstream.headers.items() if pair[0].lower() not in dropped]
     body = chunks(upstream, host)
-    if key and upstream.status >= FIRST_ERROR:
-        body = without_key(body, key)
+    if key:
+        kept = [(name, header_without_key(value, key)) for name, value in kept]
+        body = body if upstream.status in SUCCESS else without_key(body, key)
     answer = StreamedAnswer(body, upstream.status, kept)
     answer.held.callback(upstream.close)
     if call.changes:
@@ -115,6 +118,11 @@ async def without_key(body: AsyncGenerator[bytes, None], key: str) -> AsyncGener
             raise
     if held:
         yield held
+
+
+def header_without_key(value: str, key: str) -> str:
+    """Return the value of a header with stars in the place of a key."""
+    return masked(value.encode(*AS_READ), (key,)).decode(*AS_READ)
 
 
 def url_of(call: Call, host: Host, key: str | None) -> str:
