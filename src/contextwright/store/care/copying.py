@@ -262,15 +262,18 @@ def make_room(connection: Connection, entry: Entry, number: int) -> None:
 
 def bring_summaries(connection: Connection, source: Engine, entry: Entry, number: int) -> None:
     """Copy the summaries of what is copied, because a model's cannot be reproduced."""
-    rows = source.read(lambda one: one.rows(summaries.ROWS, entry.number))
-    fitting = [(number, *row) for row in rows if row[1] <= entry.last]
-    connection.run_many(summaries.INSERT, fitting)
+    every = source.read(
+        lambda one: [row for row in one.rows(summaries.ROWS, entry.number) if row[1] <= entry.last]
+    )
+    connection.run_many(summaries.INSERT, [(number, *row) for row in every])
 
 
 def bring_places(connection: Connection, source: Engine, entry: Entry, number: int) -> None:
     """Copy the places by which the next request of a client finds its conversation."""
-    rows = source.read(lambda one: one.rows(PLACES, entry.number))
-    connection.run_many(places.INSERT, [(number, *row) for row in rows if row[0] <= entry.last])
+    every = source.read(
+        lambda one: [row for row in one.rows(PLACES, entry.number) if row[0] <= entry.last]
+    )
+    connection.run_many(places.INSERT, [(number, *row) for row in every])
 
 
 def insert(

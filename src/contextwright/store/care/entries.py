@@ -77,7 +77,9 @@ class Entry(Struct, frozen=True):
 
 def entries_of(connection: Connection) -> list[Entry]:
     """Return all conversations of all tenants at one moment, so that no fork lacks its parent."""
-    return [Entry(*row) for row in connection.rows(ALL)]
+    entries = [Entry(*row) for row in connection.rows(ALL)]
+    sum(entry.own for entry in entries)  # numbers: others are refused here, as a damaged row
+    return entries
 
 
 def entry_of(connection: Connection, tenant: str, id: str) -> Entry | None:
@@ -91,10 +93,13 @@ def pages(
     engine: Engine, sql: str, number: int, after: int, last: int, *more: int
 ) -> Iterator[list[Row]]:
     """Yield rows of a conversation after one number up to another, page by page."""
-    while rows := engine.read(
-        lambda connection, after=after: connection.rows(sql, number, after, last, *more)
-    ):
-        yield [with_stand_in(row) for row in rows] if sql is MESSAGES else rows
+
+    def work(connection: Connection, after: int) -> list[Row]:
+        rows = connection.rows(sql, number, after, last, *more)
+        return [with_stand_in(row) for row in rows] if sql is MESSAGES else rows
+
+    while rows := engine.read(lambda connection, after=after: work(connection, after)):
+        yield rows
         after = rows[-1][0]
 
 

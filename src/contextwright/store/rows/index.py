@@ -87,6 +87,8 @@ def read(
     """Yield messages that a conversation owns, with their numbers."""
     rows = connection.rows(reading.BODIES, number, first, last)
     blank = (b"", None)
+    if any(type(row[0]) is not int for row in rows):  # whoever asks for the next would never end
+        raise damaged(connection, number, "number of a message")
     for seq, body, digest in reading.with_missing(connection, number, rows, first, last, blank):
         yield seq, read_message(body, digest)
 

@@ -245,5 +245,5 @@ def decoded(text: str) -> RecordedRequest:
     """Return a record from its JSON; a placeholder if it changed on disk."""
     try:
         return decode(text)
-    except (msgspec.DecodeError, UnicodeError):
+    except (msgspec.DecodeError, UnicodeError, TypeError):  # or it is no text at all
         return DAMAGED
