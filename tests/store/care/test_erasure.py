@@ -365,3 +365,15 @@ def test_a_turn_is_added_while_an_earlier_message_is_edited(
         added.result()
         edited.result()
     assert examine(store.engine).findings == []
+
+
+def test_a_message_is_erased_from_a_long_line_of_forks(tmp_path: Path) -> None:
+    """A client that goes back with every request forks the last fork each time."""
+    with cw.Store(tmp_path / "store.db", sync="fast", embedder=None) as store:
+        last = store.conversation("0")
+        last.add([cw.user("secret"), cw.assistant("Noted.")])
+        for number in range(1, 1_100):
+            last = last.fork(str(number))
+        store.conversation("0").edit(2, "Forgotten.")
+        store.conversation("0").erase(1, scrub=False)
+        assert [one.message.text for one in last.read()] == ["", "Forgotten."]

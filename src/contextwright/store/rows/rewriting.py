@@ -6,6 +6,7 @@ lengths, marks, summaries and episodes of all of them are updated.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from msgspec import Struct
@@ -64,12 +65,18 @@ def readers_of(connection: Connection, number: int, seqs: Collection[int]) -> li
 
 
 def forks_of(connection: Connection, number: int, seqs: Sequence[int]) -> Iterator[Reader]:
-    """Yield the forks of a conversation, and theirs, that show some of its messages."""
-    for fork, tenant, id, fork_at in connection.rows(FORKS, number):
-        shown = tuple(seq for seq in seqs if seq <= fork_at)
-        if shown and conversations.locked_end(connection, fork) is not None:
-            yield Reader(fork, tenant, id, shown)
-            yield from forks_of(connection, fork, shown)
+    """Yield the forks of a conversation, and theirs, that show some of its messages.
+
+    A client that goes back with every request makes a line of thousands.
+    """
+    waiting = deque([(number, tuple(seqs))])
+    while waiting:
+        parent, seqs = waiting.popleft()
+        for fork, tenant, id, fork_at in connection.rows(FORKS, parent):
+            shown = tuple(seq for seq in seqs if seq <= fork_at)
+            if shown and conversations.locked_end(connection, fork) is not None:
+                yield Reader(fork, tenant, id, shown)
+                waiting.append((fork, shown))
 
 
 def messages_at(
