@@ -65,7 +65,8 @@ def unknown_fields(problems: Iterable[Problem]) -> list[str]:
 def trimmed(value: Any, paths: Iterable[str]) -> Any:
     """Return a value without the fields at some paths."""
     for path in paths:
-        value = _without(value, STEP.findall(path))
+        empty = [""] if not path or path.endswith(".") else []  # a key of no letters
+        value = _without(value, [*STEP.findall(path), *empty])
     return value
 
 
