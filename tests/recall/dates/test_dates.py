@@ -91,6 +91,9 @@ on Monday = 2023-11-13 ~
 on Wednesday = 2023-11-15 ~
 last Wednesday = 2023-11-08 ~
 last Friday = 2023-11-10 ~
+last weekend = 2023-11-11..2023-11-12 ~
+What did we do over the weekend? = 2023-11-11..2023-11-12 ?
+the weekend before I moved = 2023-11-11..2023-11-12 ?
 What was the Friday plan? = 2023-11-10 ?
 last summer = 2023-06-01..2023-08-31 ~
 last fall = 2022-09-01..2022-11-30 ~
@@ -347,3 +350,18 @@ def test_a_period_is_told_once_and_there_are_not_too_many() -> None:
     assert len(periods("yesterday, yesterday", NOW)) == 1
     many = " ".join(f"{day} July 2021." for day in range(1, 31))
     assert read(many).split(", ") == [f"2021-07-{day:02}" for day in range(1, 17)]
+
+
+@pytest.mark.parametrize(
+    ("day", "phrase", "expected"),
+    [
+        (15, "this weekend", ""),  # the coming one
+        (18, "this weekend", "2023-11-18..2023-11-19 ~"),
+        (19, "this weekend", "2023-11-18..2023-11-19 ~"),
+        (18, "last weekend", "2023-11-11..2023-11-12 ~"),
+        (19, "last weekend", "2023-11-11..2023-11-12 ~"),
+        (20, "last weekend", "2023-11-18..2023-11-19 ~"),
+    ],
+)
+def test_on_a_weekend_the_last_one_is_before_it(day: int, phrase: str, expected: str) -> None:
+    assert read(f"What did we do {phrase}?", NOW.replace(day=day)) == expected

@@ -32,6 +32,7 @@ __all__ = ["Sentence", "read"]
 
 DAYS, WEEKS, MONTHS, YEARS = 0, 1, 2, 3
 """The units, as the table of words numbers them."""
+SATURDAY = 5
 LATELY = 30
 """Days that count as recent."""
 SHORT = ("current", "previous", "older")
@@ -337,6 +338,19 @@ def weekday(sentence: Sentence, first: int, after: int) -> DateMention | None:
     return sentence.counted(DAYS, back, back, INFERRED if led else VAGUE)
 
 
+def weekend(sentence: Sentence, first: int, after: int) -> DateMention | None:
+    """Read last weekend, am Wochenende: the latest one; on a weekend, the last one is before it."""
+    before, led = sentence.kind(first - 1), sentence.led(first, after)
+    if sentence.today is None or sentence.repeated(first, DAYS):
+        return None
+    back = (sentence.today.weekday() - SATURDAY) % 7
+    if before == "this" and back > 1:
+        return None  # it is the coming one
+    if back < 2 and (before in ("last", "gone") or sentence.kind(after) == "gone"):
+        back += 7
+    return sentence.counted(DAYS, back, back - 1, INFERRED if led else VAGUE)
+
+
 def year(sentence: Sentence, first: int, after: int) -> DateMention | None:
     """Read in 2022, 2022 року, торік."""
     word, *units = sentence.words[first:after]
@@ -380,7 +394,7 @@ READERS: dict[str, Callable[[Sentence, int, int], DateMention | None]] = {
     reader.__name__: reader
     for reader in (
         *(figures, named, ago, back, past, within, calendar),
-        *(part, weekday, year, monthday, lately),
+        *(part, weekday, weekend, year, monthday, lately),
     )
 }
 """The reader of each rule in `words.RULES`; if it refuses, a shorter rule is tried."""

@@ -68,6 +68,7 @@ RULES = (
     ("part", "overnight"),
     ("calendar", "relative"),
     ("weekday", "weekday"),
+    ("weekend", "weekend"),
     ("year", "year|years unit|annum?"),
     ("monthday", "in the? day -? suffix"),
     ("monthday", "day -? suffix? dated"),
