@@ -258,6 +258,14 @@ def test_an_entry_of_no_parts_is_left_out_or_refused(entry: dict[str, Any]) -> N
         cw.parse(data, "gryag", strict=True)
 
 
+@pytest.mark.parametrize("field", ["text", "inline_data", "function_call"])
+def test_a_part_of_null_holds_nothing(field: str) -> None:
+    body = {"contents": [{"role": "user", "parts": [{field: None}]}]}
+    for data, format in ((body["contents"], "gryag"), (body, "gemini")):
+        [problem] = cw.check(data, format)
+        assert problem.message == "a part must hold exactly one thing, not nothing"
+
+
 def test_gry_8_roles() -> None:
     body = cw.convert(TOOLS, "gryag", "gemini", model="gemini-2.5-flash").payload
     assert [content["role"] for content in body["contents"]] == ["user", "model", "user", "model"]

@@ -94,7 +94,7 @@ def turns_of(body: Object) -> tuple[list[Turn], list[Problem]]:
 
 def is_plain(part: Any) -> bool:
     """Whether a part is text and nothing else, as nearly all are."""
-    return isinstance(part, dict) and len(part) == 1 and "text" in part  # pyright: ignore
+    return is_object(part) and len(part) == 1 and part.get("text") is not None
 
 
 def read_parts(parts: Any, index: int, turn: Turn, problems: list[Problem]) -> bool:
