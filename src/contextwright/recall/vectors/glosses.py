@@ -52,27 +52,23 @@ def in_russian(found: re.Match[str]) -> str:
 
 def gloss_of(language: str, word: str) -> str | None:
     """Return what a word means, if it or another form of it is known."""
-    simple, (words, stems) = spelled(word), tables()[language]
+    simple, (words, stems) = spelled(word), table(language)
     return words.get(simple) or stems.get(stemmer(language)(simple))
 
 
 @cache
-def tables() -> dict[str, tuple[dict[str, str], dict[str, str]]]:
-    """Return the glosses of each language, by words and by stems; the first one counts."""
-    found: dict[str, tuple[dict[str, str], dict[str, str]]] = {}
-    words, stems, language = dict[str, str](), dict[str, str](), ""
+def table(language: str) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the glosses of a language, by words and by stems; the first one counts."""
     data = pkgutil.get_data("contextwright", "data/glosses.txt") or b""
-    for line in data.decode().splitlines():
-        if line.startswith("["):
-            language = line.strip("[]")
-            words, stems = found[language] = {}, {}
-            continue
+    _, _, rest = data.decode().partition(f"[{language}]\n")
+    words, stems = dict[str, str](), dict[str, str]()
+    for line in rest.partition("[")[0].splitlines():
         gloss, _, several = line.partition(": ")
         for word in several.split():
             words.setdefault(spelled(word), gloss)
             if word not in FUNCTION_WORDS[language]:  # a small word has no other forms
                 stems.setdefault(stemmer(language)(spelled(word)), gloss)
-    return found
+    return words, stems
 
 
 def in_latin(word: str) -> str:
