@@ -180,7 +180,7 @@ def asked_among(
         word for word in words if is_said_as_name(word) and plain(word) not in names | little
     ]
     forms = {base: plain(word) for word in capital for base in bases(word, languages)}
-    for name in people:
+    for name in people if forms else ():
         found = [forms[base] for base in bases(name, languages, is_name=True) if base in forms]
         if found:
             named.add(name)
@@ -268,26 +268,30 @@ def naming(name: str, written: set[str], known: set[str], little: Container[str]
     first word of a name and its titles: the Hill of Dr. Anna Hill, but not the van of Maarten van
     den Berg. A number names nobody, unless it is all that they are called.
     """
-    beginning = GIVEN.match(name)
-    first = beginning[0] if beginning else ""
-    given = words_of_name(first)
     for word in words_of_name(name):
         simple = plain(word)
         is_unspaced = not simple.isascii() and re.search(UNSPACED, simple)
         if is_unspaced and any(part in one for part in parts_of_name(simple) for one in known):
             yield simple
             continue
+        if simple not in known:  # of thousands of people, a question names few
+            continue
         is_common = len(simple) < 2 or simple in little
         is_cased = word.lower() != word.upper()
-        is_further = is_cased and word not in given and not first.islower()
         if LETTERS.search(word) is None and word != name:
             continue
         if is_common and not (word in written and word[:1].isupper()):
             continue
-        if is_further and not any(plain(one) == simple and not one.islower() for one in written):
-            continue
-        if simple in known:
+        is_capital = any(plain(one) == simple and not one.islower() for one in written)
+        if is_capital or not is_cased or not is_further(word, name):
             yield simple
+
+
+def is_further(word: str, name: str) -> bool:
+    """Whether a word of a name stands behind the first one; a name in small letters has none."""
+    beginning = GIVEN.match(name)
+    first = beginning[0] if beginning else ""
+    return word not in words_of_name(first) and not first.islower()
 
 
 def parts_of_name(name: str) -> set[str]:
