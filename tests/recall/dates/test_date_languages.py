@@ -302,6 +302,8 @@ yesterday | вчера | gestern | ayer | hier | أمس | 昨日 | कल
 last week | на прошлой неделе | letzte Woche | la semana pasada | la semaine dernière | الأسبوع الماضي | 先週 | पिछले हफ़्ते
 this month | в этом месяце | diesen Monat | este mes | ce mois | هذا الشهر | 今月 | इस महीने
 last year | в прошлом году | letztes Jahr | el año pasado | l'année dernière | العام الماضي | 去年 | पिछले साल
+half a year ago | полгода назад | vor einem halben Jahr | hace medio año | il y a une demi-année | منذ نصف سنة | 半年前 | आधे साल पहले
+last week on Friday | на прошлой неделе в пятницу | letzte Woche am Freitag | el viernes de la semana pasada | vendredi de la semaine dernière | | 先週の金曜日 |
 last summer | прошлым летом | letzten Sommer | el verano pasado | l'été dernier | الصيف الماضي | | पिछली गर्मियों में
 on the {d} May | {d} мая | am {d}. Mai | el {d} de mayo | le {d} mai | {d} مايو | 5月{d}日 | {d} मई को
 {d} March 2021 | {d} марта 2021 | {d}. März 2021 | {d} de marzo de 2021 | {d} mars 2021 | {d} مارس 2021 | 2021年3月{d}日 | {d} मार्च 2021

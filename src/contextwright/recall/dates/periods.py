@@ -17,7 +17,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from contextwright.messages.times import read_time, with_zone
-from contextwright.recall.dates.readers import Sentence, read
+from contextwright.recall.dates.readers import read
+from contextwright.recall.dates.sentences import Sentence
 from contextwright.recall.dates.spans import DAY, INFERRED, DateMention, Span
 from contextwright.recall.dates.words import JOINTS
 

@@ -7,6 +7,15 @@ from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 
+from contextwright.recall.dates.sentences import (
+    BEHIND,
+    DAYS,
+    MONTHS,
+    WEEKS,
+    YEARS,
+    Sentence,
+    unit_of,
+)
 from contextwright.recall.dates.spans import (
     DAY,
     INFERRED,
@@ -14,24 +23,18 @@ from contextwright.recall.dates.spans import (
     VAGUE,
     DateMention,
     Span,
-    unit_start,
 )
 from contextwright.recall.dates.words import (
-    ENGLISH,
-    JOINTS,
     UNSPACED,
     Word,
     folded,
     languages_in,
     next_date,
     row_of,
-    words_of,
 )
 
-__all__ = ["Sentence", "read"]
+__all__ = ["read"]
 
-DAYS, WEEKS, MONTHS, YEARS = 0, 1, 2, 3
-"""The units, as the table of words numbers them."""
 SATURDAY = 5
 LATELY = 30
 """Days that count as recent."""
@@ -42,79 +45,16 @@ HOURS = ((5, 12), (12, 18), (17, 24), (20, 30))
 NIGHT = 3
 FEW = ((1, 3), (2, 6))
 """The ranges of "a couple" and "a few"."""
-COMPANY = (
-    *("in", "of", "between", "from", "since", "before", "after", "until", "upto", "last"),
-    *("gone", "before_or_ago", "since_or_ago"),
-)
-"""After one of these, a doubtful word is a time."""
-BEHIND = ("at", "gone", "earlier", "later", "onward")
-"""Before one of these, a word is a time."""
-BETWEEN = ("of", "whose", "in", "the")
-"""Words between "every year" and the date that it repeats."""
+HALF = (7, 5)
+"""The months that half a year ago may be."""
 ONE_MONTH = "一月"
 """January, or one month: 一月に三回 is "three times a month"."""
 COUNTS = ("number", "few", "day", "count")
 VERB = 2
 """Certainty of the name of a month that is also a verb."""
 NUMERIC = ("day", "count", "year")
-
-
-class Sentence:
-    """The words of a question, the day it is asked, and the dates found so far."""
-
-    def __init__(self, text: str, today: datetime | None, language: str = ENGLISH) -> None:
-        self.text = text
-        """The question, folded."""
-        self.words, self.starts = words_of(text, language)
-        self.today = today
-        self.found: list[DateMention] = []
-
-    def kind(self, place: int) -> str:
-        """Return the kind of a word; empty beyond the ends."""
-        return self.words[place].kind if 0 <= place < len(self.words) else ""
-
-    def quote(self, first: int, after: int) -> str:
-        """Return the words from one index to another, as they were written."""
-        end = self.starts[after - 1] + len(self.words[after - 1].text)
-        return " ".join(self.text[self.starts[first] : end].split())
-
-    def company(self, place: int) -> bool:
-        """Whether the words before make this a time: "in may", "in june and may"."""
-        place -= self.kind(place - 1) == "the"
-        kind = self.kind(place - 1)
-        listed = bool(self.found) and self.found[-1].after == place - 1
-        return kind in COMPANY or (listed and kind in JOINTS)
-
-    def led(self, first: int, after: int) -> bool:
-        """Whether the words around a date make it one: "in", a word behind it, "month of"."""
-        before = self.words[first - 1] if first else Word("")
-        around = before.kind == "this" or self.kind(after) in BEHIND
-        return around or before.kind == "unit" or self.company(first)
-
-    def repeated(self, first: int, unit: int) -> bool:
-        """Whether a date comes again: "every Monday", 毎週月曜日, "every year in May".
-
-        It comes again in each unit, or in each longer one: "every day in May" is in one May.
-        """
-        while self.kind(first - 1) in BETWEEN:
-            first -= 1
-        before = self.words[first - 1] if first else Word("")
-        if before.kind in ("unit", "units", "annum") and unit_of(before) >= unit:
-            first -= 1
-        return self.kind(first - 1) == "every"
-
-    def closed(self, place: int) -> bool:
-        """Whether no noun follows: "the 7th" may be a floor, "in 2000" a number of words."""
-        return self.kind(place) != "other word" or not self.words[place].text.isalpha()
-
-    def counted(
-        self, unit: int, most: int, least: int, certainty: float = SAID
-    ) -> DateMention | None:
-        """Return the span between two numbers of units ago; None without a today."""
-        if self.today is None:
-            return None
-        start, end = (unit_start(unit, self.today, back) for back in (most, least - 1))
-        return DateMention(span=Span(start, end, certainty))
+WEEK = ("周", "週", "星期")
+"""How days of the week begin in Chinese."""
 
 
 def read(question: str, today: datetime | None) -> Sentence:
@@ -241,16 +181,21 @@ def year_of(sentence: Sentence, words: list[Word]) -> int | None:
 
 def ago(sentence: Sentence, first: int, after: int) -> DateMention | None:
     """Read two weeks ago, a few days ago, тиждень тому."""
-    *amount, unit, _ = sentence.words[first:after]
-    least, most = amount_of(amount) or ((1, 1) if unit.kind == "unit" else FEW[1])
-    return sentence.counted(unit_of(unit), most, least, SAID if least == most else VAGUE)
+    return long_ago(sentence, sentence.words[first : after - 1])
 
 
 def back(sentence: Sentence, first: int, after: int) -> DateMention | None:
     """Read vor zwei Wochen, hace un año, منذ أسبوعين."""
-    _, *amount, unit = sentence.words[first:after]
+    return long_ago(sentence, sentence.words[first + 1 : after])
+
+
+def long_ago(sentence: Sentence, words: list[Word]) -> DateMention | None:
+    """Read how long ago something was: two weeks, a few days, half a year."""
+    *amount, unit = words
     if unit.kind == "pair":
         return sentence.counted(unit.value, 2, 2)
+    if unit.kind == "half":
+        return sentence.counted(MONTHS, *HALF, VAGUE)
     least, most = amount_of(amount) or ((1, 1) if unit.kind == "unit" else FEW[1])
     return sentence.counted(unit_of(unit), most, least, SAID if least == most else VAGUE)
 
@@ -276,11 +221,6 @@ def amount_of(words: list[Word]) -> tuple[int, int] | None:
     return FEW[last.value] if last.kind == "few" else (last.value, last.value)
 
 
-def unit_of(word: Word) -> int:
-    """Return days, weeks, months or years; 日 is a day as well as an ending."""
-    return YEARS if word.kind == "annum" else word.value  # of an ending it is 0
-
-
 def calendar(sentence: Sentence, first: int, after: int) -> DateMention | None:
     """Read yesterday, last week, la semaine dernière, 先週, the week before last."""
     words = sentence.words[first:after]
@@ -303,13 +243,14 @@ def unit_back(words: list[Word]) -> tuple[int, int]:
 
 
 def within(sentence: Sentence, first: int, after: int) -> DateMention | None:
-    """Read 先週の金曜日, letzte Woche Freitag: a day of a week."""
-    *words, day = sentence.words[first:after]
+    """Read 先週の金曜日, letzte Woche Freitag, Friday of last week: a day of a week."""
+    words = sentence.words[first:after]
+    day = next(word.value for word in words if word.kind == "weekday")
     unit, back = unit_back(words)
-    week = sentence.counted(unit, back, back) if unit == WEEKS else None
-    if week is None or week.span is None:
-        return None
-    start = week.span.start + day.value * DAY
+    said = sentence.counted(unit, back, back) if unit != DAYS else None
+    if said is None or said.span is None or unit != WEEKS:
+        return said  # which Monday of last year, nobody knows
+    start = said.span.start + day * DAY
     return DateMention(span=Span(start, start + DAY))
 
 
@@ -335,6 +276,8 @@ def weekday(sentence: Sentence, first: int, after: int) -> DateMention | None:
     back = (sentence.today.weekday() - word.value) % 7
     if back == 0 and (before in ("last", "gone") or sentence.kind(after) == "gone"):
         back = 7
+    if before == "last" and word.text.startswith(WEEK):  # 上周一 is a day of last week
+        back = sentence.today.weekday() - word.value + 7
     return sentence.counted(DAYS, back, back, INFERRED if led else VAGUE)
 
 
@@ -382,6 +325,21 @@ def monthday(sentence: Sentence, first: int, after: int) -> DateMention | None:
     return None
 
 
+def figures_of_month(sentence: Sentence, first: int, after: int) -> DateMention | None:
+    """Read 2023-05 and 05/2023; 2011-12 may be two years."""
+    words = sentence.words[first:after]
+    number, month = (words[0], words[2]) if words[0].kind == "year" else (words[2], words[0])
+    is_part = words[1].kind in (sentence.kind(first - 1), sentence.kind(after))
+    is_month = len(sentence.quote(first, after)) == 7 and month.value <= 12
+    if is_part or not is_month or month.value == number.value % 100 + 1:
+        return year(sentence, first, first + 1) if number is words[0] else None
+    is_led = sentence.led(first, after)
+    if not is_led and is_version(sentence, first):
+        return None
+    certainty = SAID if is_led else VAGUE
+    return DateMention(year=number.value, month=month.value, certainty=certainty)
+
+
 def lately(sentence: Sentence, first: int, after: int) -> DateMention | None:
     """Read recently, the other day."""
     if after - first == 1:
@@ -393,7 +351,7 @@ def lately(sentence: Sentence, first: int, after: int) -> DateMention | None:
 READERS: dict[str, Callable[[Sentence, int, int], DateMention | None]] = {
     reader.__name__: reader
     for reader in (
-        *(figures, named, ago, back, past, within, calendar),
+        *(figures, figures_of_month, named, ago, back, past, within, calendar),
         *(part, weekday, weekend, year, monthday, lately),
     )
 }
