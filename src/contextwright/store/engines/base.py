@@ -88,6 +88,11 @@ class Connection(Protocol):
         """
         ...
 
+    @property
+    def written(self) -> int:
+        """A number that grows with all that this connection writes."""
+        ...
+
     def lock(self, names: Iterable[str]) -> None:
         """Wait until no other transaction holds one of these names, and hold them to the end."""
         ...
@@ -110,8 +115,8 @@ class Connection(Protocol):
 
 
 Work: TypeAlias = Callable[[Connection], Result]
-"""Statements that belong together. Work that raises one of our errors has written nothing; running
-it twice has the same effect as running it once.
+"""Statements that belong together. What work writes before it raises an error is taken back; and
+running it twice has the same effect as running it once.
 """
 
 Outcomes: TypeAlias = list[Result | ContextwrightError]

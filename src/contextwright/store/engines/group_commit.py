@@ -26,11 +26,18 @@ class Entry:
         self.error: ContextwrightError | None = None
 
     def do(self, connection: Connection) -> None:
-        """Run the work; one of our errors is its own outcome, and has written nothing."""
+        """Run the work; one of our errors is its own outcome, unless something was written.
+
+        Raises:
+            ContextwrightError: if the transaction has to be rolled back.
+        """
         self.result, self.error = None, None
+        written = connection.written
         try:
             self.result = self.work(connection)
         except ContextwrightError as error:
+            if connection.written != written:
+                raise
             self.error = error
 
 
@@ -90,9 +97,10 @@ class Writer:
                 entry.is_done = True
 
     def _together(self, batch: Sequence[Entry]) -> None:
-        """Run one transaction for all; if the database refuses it, one for each.
+        """Run one transaction for all; if it fails, one for each.
 
-        So an entry that is too large for the disk does not fail the others.
+        So an entry that is too large for the disk, or that finds damage halfway, does not fail the
+        others.
         """
         try:
             self._transact(batch)

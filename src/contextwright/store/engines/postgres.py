@@ -12,6 +12,7 @@ from hashlib import blake2b
 from typing import Any, Literal, TypeVar
 
 from contextwright.errors import (
+    ContextwrightError,
     MissingExtra,
     StoreBusy,
     StoreError,
@@ -74,6 +75,9 @@ SET synchronous_commit = {commit}
 
 BYTES = re.compile(r"CAST\(([a-z.]+) AS BLOB\)")
 """What `AS_BYTES` writes."""
+
+RETURNING = "RETURNING"
+"""What statements have that write and return rows."""
 
 TABLES = "SELECT tablename FROM pg_tables WHERE schemaname = 'contextwright' ORDER BY tablename"
 
@@ -145,6 +149,8 @@ class PostgresConnection:
 
     def __init__(self, session: psycopg.Connection[Row]) -> None:
         self.session = session
+        self.written = 0
+        """The number of statements that may have written."""
 
     def version(self) -> None:
         """Return None, because a server does not say whether anything was written."""
@@ -153,7 +159,7 @@ class PostgresConnection:
         """Wait until no other transaction holds one of these names, and hold them to the end."""
         # In one order for all, so that no two transactions wait for each other.
         for key in sorted(set(map(lock_key, names))):
-            self.run("SELECT pg_advisory_xact_lock(?)", key)
+            self.rows("SELECT pg_advisory_xact_lock(?)", key)
 
     def text(self, utf8: bytes) -> Value:
         """Return the text, because Postgres does not read bytes as text."""
@@ -161,14 +167,17 @@ class PostgresConnection:
 
     def rows(self, sql: str, *values: Value) -> list[Row]:
         """Run a statement and return all its rows."""
+        self.written += RETURNING in sql
         return self.session.execute(in_dialect(sql), values or None).fetchall()
 
     def run(self, sql: str, *values: Value) -> None:
         """Run a statement that returns no rows."""
+        self.written += 1
         self.session.execute(in_dialect(sql), values or None)
 
     def run_many(self, sql: str, rows: Iterable[Sequence[Value]]) -> None:
         """Run a statement once for each row of values."""
+        self.written += 1
         with self.session.cursor() as cursor:
             cursor.executemany(in_dialect(sql), rows)
 
@@ -272,8 +281,12 @@ class PostgresEngine:
 
         def attempt() -> None:
             with self._writers.borrowed() as connection:
-                for entry in entries:
-                    entry.do(connection)
+                try:
+                    for entry in entries:
+                        entry.do(connection)
+                except ContextwrightError:
+                    connection.session.rollback()
+                    raise
                 connection.session.commit()
 
         self._insist(attempt, PATIENCE)

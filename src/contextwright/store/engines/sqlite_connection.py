@@ -75,7 +75,12 @@ class SqliteConnection:
     def version(self) -> Version:
         """Return the version of what this transaction sees."""
         # The first changes with others' commits, the second with rows this connection writes.
-        return self._number, self.number("data_version"), self.database.total_changes()
+        return self._number, self.number("data_version"), self.written
+
+    @property
+    def written(self) -> int:
+        """The number of rows that were written."""
+        return self.database.total_changes()
 
     def lock(self, names: Iterable[str]) -> None:
         """Do nothing, because only one transaction writes at a time."""
