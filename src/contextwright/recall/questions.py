@@ -268,30 +268,30 @@ def naming(name: str, written: set[str], known: set[str], little: Container[str]
     first word of a name and its titles: the Hill of Dr. Anna Hill, but not the van of Maarten van
     den Berg. A number names nobody, unless it is all that they are called.
     """
-    for word in words_of_name(name):
+    words = words_of_name(name)
+    has_unspaced = not name.isascii() and re.search(UNSPACED, plain(name)) is not None
+    if not has_unspaced and known.isdisjoint(map(plain, words)):
+        return  # of thousands of people, a question names few
+    beginning = GIVEN.match(name)
+    first = beginning[0] if beginning else ""
+    given = frozenset(words_of_name(first))
+    for word in words:
         simple = plain(word)
-        is_unspaced = not simple.isascii() and re.search(UNSPACED, simple)
+        is_unspaced = has_unspaced and re.search(UNSPACED, simple)
         if is_unspaced and any(part in one for part in parts_of_name(simple) for one in known):
             yield simple
             continue
-        if simple not in known:  # of thousands of people, a question names few
-            continue
         is_common = len(simple) < 2 or simple in little
         is_cased = word.lower() != word.upper()
+        is_further = is_cased and word not in given and not first.islower()
         if LETTERS.search(word) is None and word != name:
             continue
         if is_common and not (word in written and word[:1].isupper()):
             continue
-        is_capital = any(plain(one) == simple and not one.islower() for one in written)
-        if is_capital or not is_cased or not is_further(word, name):
+        if is_further and not any(plain(one) == simple and not one.islower() for one in written):
+            continue
+        if simple in known:
             yield simple
-
-
-def is_further(word: str, name: str) -> bool:
-    """Whether a word of a name stands behind the first one; a name in small letters has none."""
-    beginning = GIVEN.match(name)
-    first = beginning[0] if beginning else ""
-    return word not in words_of_name(first) and not first.islower()
 
 
 def parts_of_name(name: str) -> set[str]:
