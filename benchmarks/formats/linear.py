@@ -27,8 +27,9 @@ from contextwright.recall.dates.periods import periods
 from contextwright.recall.packing import Packing, RecallHit, usual_price
 from contextwright.recall.questions import question_of
 from contextwright.sections import SectionInput
-from contextwright.serve.calls import read_call, secrets_in
+from contextwright.serve.calls import read_call
 from contextwright.serve.recording.outcome import masked
+from contextwright.serve.secrets import secrets_in
 from contextwright.text.excerpts import Line, digest
 from contextwright.text.json import encode_json
 from contextwright.text.quoting import quoted

@@ -22,9 +22,10 @@ from contextwright.formats.replies.events import ReplyError
 from contextwright.formats.replies.reply import ModelReply
 from contextwright.providers.secrets import masked
 from contextwright.serve import GatewaySettings, Route, create_app
-from contextwright.serve.calls import keys_in, read_call, secrets_in
+from contextwright.serve.calls import read_call
 from contextwright.serve.http.stream import BrokenOff
 from contextwright.serve.relay import without_key
+from contextwright.serve.secrets import keys_in, secrets_in
 from providers.standin import KEY, Request, said, serving
 from serve.gateways import PATHS, TOKEN, listening, running
 from serve.test_interruptions import Silent

@@ -23,18 +23,10 @@ from contextwright.store.rows.recorded.places import sayings
 from contextwright.store.rows.validation import replace_invalid
 from contextwright.text.json import encode_json
 from profiles import STORE, examples
+from samples.stores.records import PASSED
 from strategies.messages import messages as any_message
 from strategies.messages import parts as any_parts
 
-RECORD = RecordedRequest(
-    started="2026-11-16T07:00:00.000Z",
-    format="openai-chat",
-    upstream_format="openai-chat",
-    upstream="openai",
-    mode="pass-through",
-    model="gpt-4o",
-    sent_model="gpt-4o",
-)
 SESSIONS = count()
 
 
@@ -62,7 +54,7 @@ def record(
     log: RequestLog, session: str, said: Sequence[cw.Message], reply: cw.Message | None
 ) -> RecordedRequest:
     """Record a request and its answer."""
-    begun = replace(RECORD, session=session)
+    begun = replace(PASSED, session=session)
     payload: dict[str, Any] = {"messages": [one.text for one in said]}
     (number,) = log.begin([BegunRequest(begun, encode_json(payload))])
     ended = EndedRequest(
@@ -157,9 +149,9 @@ def test_an_unanswered_request_adds_nothing(shared_store: cw.Store) -> None:
 
 def ended_of(log: RequestLog, said: Sequence[cw.Message], reply: cw.Message) -> EndedRequest:
     """A request that is over, and not yet written; it names no session."""
-    (number,) = log.begin([BegunRequest(RECORD, b"{}", "owner")])
+    (number,) = log.begin([BegunRequest(PASSED, b"{}", "owner")])
     return EndedRequest(
-        record=replace(RECORD, number=number, state="answered"),
+        record=replace(PASSED, number=number, state="answered"),
         bodies=RequestBodies(b"{}", None, b"{}"),
         payload={},
         owner="owner",

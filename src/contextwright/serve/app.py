@@ -45,7 +45,6 @@ from contextwright.serve.calls import (
     Call,
     api_asked,
     headers_in,
-    keys_in,
     leads_elsewhere,
     other_call,
     read_call,
@@ -69,6 +68,7 @@ from contextwright.serve.recording.passage import Passage
 from contextwright.serve.recording.recorder import Recorder, record_of
 from contextwright.serve.recording.spans import RequestSpans
 from contextwright.serve.relay import relay, without_stand_ins
+from contextwright.serve.secrets import keys_in
 from contextwright.serve.sessions import session_of
 from contextwright.serve.settings import ECHO, GatewaySettings, Route
 from contextwright.serve.translate import answer, as_client_reads, count_tokens, cross

@@ -17,10 +17,11 @@ from contextwright.models import Model, as_model
 from contextwright.providers.hosts import Host, headers_for
 from contextwright.providers.http import HttpClient, HttpResponse
 from contextwright.providers.secrets import masked, spellings
-from contextwright.serve.calls import KEY_HEADERS, UPLOADS, Call, value_of, with_body
+from contextwright.serve.calls import UPLOADS, Call, value_of, with_body
 from contextwright.serve.history.continuations import RESPONSES, is_own_item
 from contextwright.serve.http.stream import BrokenOff, StreamedAnswer
 from contextwright.serve.reading import decode_turns
+from contextwright.serve.secrets import KEY_HEADERS
 from contextwright.serve.translate import CHANGES_HEADER, named
 from contextwright.text.json import encode_json
 from contextwright.wire.anthropic.types import UNSIGNED

@@ -9,9 +9,10 @@ from msgspec.structs import replace
 
 import contextwright as cw
 from contextwright.store.recording import BegunRequest, EndedRequest, RequestLog
-from contextwright.store.requests import RecordedRequest, RequestBodies
+from contextwright.store.requests import RequestBodies
 from contextwright.store.rows.recorded.signatures import SignedAnswer
 from doubles import bag
+from samples.stores.records import TRANSLATED
 
 DAY = datetime(2026, 5, 4, tzinfo=UTC)
 LATER = DAY + timedelta(days=9)
@@ -19,17 +20,6 @@ RECIPE = cw.Recipe(
     system=("Be brief.", cw.Memories(), cw.sections.Episodes(), cw.sections.PastMessages()),
     summary=cw.SummaryPolicy(),
     window=cw.windows.KeepRecent(messages=3),
-)
-RECORD = RecordedRequest(
-    started="2026-11-16T07:00:00.000Z",
-    session="s1",
-    client="claude-cli/2.1",
-    format="anthropic",
-    upstream_format="gemini",
-    upstream="gemini",
-    mode="translated",
-    model="claude-sonnet-5-5",
-    sent_model="gemini-3.8-flash",
 )
 ALICE = cw.Author("U1", "Alice")
 
@@ -77,11 +67,11 @@ def everything(place: Path) -> None:
 def record(store: cw.Store, said: str = "Hello") -> None:
     """Record a request and its signed answer; the next one goes on from it."""
     log, body = RequestLog(store.state, "here/1"), b"{%s}" % (b"hello " * 60)
-    (number,) = log.begin([BegunRequest(RECORD, body, place="place")])
+    (number,) = log.begin([BegunRequest(TRANSLATED, body, place="place")])
     log.finish(
         [
             EndedRequest(
-                record=replace(RECORD, number=number, state="answered"),
+                record=replace(TRANSLATED, number=number, state="answered"),
                 bodies=RequestBodies(body, None, b"{}"),
                 payload={},
                 said=cw.Conversation((cw.user(said),)),

@@ -17,6 +17,7 @@ from contextwright.store.requests import RecordedRequest
 from contextwright.store.rows import conversations, memories
 from contextwright.store.rows.recorded import bodies, requests
 from contextwright.store.rows.validation import memory_body
+from samples.stores.records import PASSED
 from serve.gateways import TOKEN, Answer, Running, running
 
 BEARER = {"authorization": f"Bearer {TOKEN}"}
@@ -27,15 +28,6 @@ ID = "lunch / ..%2e ü\u202f<b>&#x0A;'\"?"
 
 PAYLOAD = {"model": "gpt-4o", "messages": [{"role": "user", "content": "Soup?"}]}
 MEMORY, FORGOTTEN = "m1", "m2"
-RECORD = RecordedRequest(
-    started="2026-11-16T07:00:00.000Z",
-    format="openai-chat",
-    upstream_format="openai-chat",
-    upstream="openai",
-    mode="pass-through",
-    model="gpt-4o",
-    sent_model="gpt-4o",
-)
 
 
 class Client(NamedTuple):
@@ -86,7 +78,7 @@ def remembered(store: Store, id: str, memory: cw.Memory) -> None:
 
 
 def recorded(
-    store: Store, body: bytes, conversation: str = ID, record: RecordedRequest = RECORD
+    store: Store, body: bytes, conversation: str = ID, record: RecordedRequest = PASSED
 ) -> int:
     """Record a request of a conversation that was answered."""
 

@@ -12,7 +12,8 @@ from msgspec.structs import replace
 
 import contextwright as cw
 from contextwright.store import Store
-from serve.api.client import PAYLOAD, RECORD, Client, of, recorded, served
+from samples.stores.records import PASSED
+from serve.api.client import PAYLOAD, Client, of, recorded, served
 from serve.gateways import running
 
 
@@ -71,7 +72,7 @@ def test_a_program_holds_the_request_as_data(client: Client, format: str) -> Non
     conversation = cw.Conversation((cw.user(HOSTILE),))
     model = {"anthropic": "claude-sonnet-5-5", "gemini": "gemini-3.8-flash"}.get(format, "gpt-4o")
     payload = cw.render(conversation, format, model=model).payload
-    record = replace(RECORD, format=format, upstream_format=format, upstream="x", sent_model=model)
+    record = replace(PASSED, format=format, upstream_format=format, upstream="x", sent_model=model)
     number = recorded(client.store, json.dumps(payload).encode(), record=record)
     texts = {
         kind: client.call(f"/requests/{number}/export?as={kind}").body.decode()
@@ -94,7 +95,7 @@ def test_a_program_holds_the_request_as_data(client: Client, format: str) -> Non
 
 def test_a_translated_request_goes_to_a_host_of_the_api_it_was_written_for(client: Client) -> None:
     """The upstream has no name that the program could know, such as a server of one's own."""
-    record = replace(RECORD, format="anthropic", upstream_format="openai-chat", upstream="mine")
+    record = replace(PASSED, format="anthropic", upstream_format="openai-chat", upstream="mine")
     number = recorded(client.store, json.dumps(PAYLOAD).encode(), record=record)
     for kind in ("curl", "python"):
         program = client.call(f"/requests/{number}/export?as={kind}").body.decode()

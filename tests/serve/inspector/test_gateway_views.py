@@ -10,7 +10,8 @@ from playwright.sync_api import Browser, expect
 
 from contextwright.context.receipt import Comparison
 from contextwright.formats.replies.events import Usage
-from serve.api.client import ID, PAYLOAD, RECORD, Client, filled, recorded
+from samples.stores.records import PASSED
+from serve.api.client import ID, PAYLOAD, Client, filled, recorded
 from serve.inspector.pages import BUDGET, MODEL, Inspector, patient
 
 SESSION = "session"
@@ -20,7 +21,7 @@ def request(client: Client, number: int, **changes: Any) -> int:
     """Record a request of a session, with what the provider counted."""
     turns = [{"role": "user", "content": f"Soup {n}?"} for n in range(number + 1)]
     record = replace(
-        RECORD,
+        PASSED,
         started=f"2026-11-16T07:00:{number * 4:02}.000Z",
         first_byte=0.5,
         seconds=2.0,

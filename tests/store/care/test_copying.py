@@ -13,7 +13,8 @@ from contextwright.store.care import copying
 from contextwright.store.care.doctor import examine
 from contextwright.store.recording import BegunRequest, RequestLog
 from samples.stores.care import RECIPE, TURN, filled
-from store.test_recording import RECORD, record
+from samples.stores.records import PASSED
+from store.test_recording import record
 
 
 def everything(store: cw.Store) -> list[object]:
@@ -177,7 +178,7 @@ def test_recorded_requests_come_along(tmp_path: Path, place: str) -> None:
             record(log, "one", said, cw.assistant(f"{number}"))
             said += [cw.assistant(f"{number}"), cw.user(f"Next {number}")]
         record(log, "one", said, None)
-        log.begin([BegunRequest(RECORD, b"{}")])
+        log.begin([BegunRequest(PASSED, b"{}")])
         assert copying.copy(store.engine, other.engine).requests == 4
         assert copying.copy(store.engine, other.engine).requests == 0
         assert bodies(other)[:4] == bodies(store)[1:]

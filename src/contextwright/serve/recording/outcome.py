@@ -108,16 +108,7 @@ def ended_request(
     upstream, answer = (body and masked(body, transcript.keys) for body in sent)
     hidden = RequestBodies(transcript.request, upstream, answer)
     is_masked = (transcript.request, upstream, answer) != (call.body, *sent)
-    said, payload = (None, None) if crossing is None else (crossing.said, crossing.payload)
-    if is_masked or said is None:
-        said, read = read_request(transcript, readings)
-        payload = payload or read
-    if said is not None:
-        continuations.recall_passed_on(transcript.owner, said, record.number)
-        new, said = said, continuations.whole(transcript.owner, said, elsewhere=True)
-        if said is not new and crossing is None:  # the upstream reads the whole history
-            whole = api.render(said, call.format, model=as_model(call.model)).payload
-            payload = {**whole, **as_spelled(payload or {})}
+    said, payload = read_history(transcript, readings, continuations, is_masked=is_masked)
     reply = read_reply(call.format, outcome, answer or b"")
     if reply is not None and said is not None:
         reply = restore_calls(reply, said)
@@ -161,6 +152,24 @@ def ended_request(
         answer=name,
     )
     return without_content(ended) if record.redacted else ended
+
+
+def read_history(
+    transcript: Transcript, readings: Readings, continuations: Continuations, *, is_masked: bool
+) -> tuple[Conversation | None, dict[str, Any] | None]:
+    """Read the whole history of a request, and the payload that the upstream goes by."""
+    call, crossing = transcript.call, transcript.crossing
+    said, payload = (None, None) if crossing is None else (crossing.said, crossing.payload)
+    if is_masked or said is None:
+        said, read = read_request(transcript, readings)
+        payload = payload or read
+    if said is not None:
+        continuations.recall_passed_on(transcript.owner, said, transcript.record.number)
+        new, said = said, continuations.whole(transcript.owner, said, elsewhere=True)
+        if said is not new and crossing is None:  # the upstream reads the whole history
+            whole = api.render(said, call.format, model=as_model(call.model)).payload
+            payload = {**whole, **as_spelled(payload or {})}
+    return said, payload
 
 
 def plain_reply(transcript: Transcript) -> tuple[bytes | None, list[Change]]:

@@ -15,10 +15,11 @@ from starlette.responses import Response
 from contextwright.errors import ContextwrightError, ProviderError
 from contextwright.messages.changes import Change
 from contextwright.providers.secrets import masked
-from contextwright.serve.calls import Call, secrets_in, value_of
+from contextwright.serve.calls import Call, value_of
 from contextwright.serve.history.continuations import PREVIOUS
 from contextwright.serve.http.stream import BrokenOff, StreamedAnswer
 from contextwright.serve.recording.outcome import Outcome, Transcript, without_keys
+from contextwright.serve.secrets import secrets_in
 from contextwright.serve.sessions import digest_of
 from contextwright.serve.translate import Crossing
 from contextwright.store.recording import BegunRequest

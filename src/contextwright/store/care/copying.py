@@ -106,15 +106,39 @@ def copy(
         done.requests = requests.count(source, tenant)
         return done
     total, moved = 2 * sum(entry.own for entry in entries), 0
+
+    def advance(messages: int) -> None:
+        nonlocal moved
+        moved += messages
+        if progress is not None:
+            progress(min(moved, total), total)
+
     brought: list[Entry] = []
     for group in groups_of(entries):
         works = [bringing(source, entry, there.get((entry.tenant, entry.id))) for entry in group]
         written = target.write_alone(together(works))
         brought += [entry for entry in written if entry is not None]
-        moved += sum(entry.own for entry in group)
-        if progress is not None:
-            progress(moved, total)
+        advance(sum(entry.own for entry in group))
     done.messages = sum(entry.own for entry in brought) - done.known
+    compare(source, target, brought, done, advance)
+    done.memories = notes.copy(source, target, tenant)
+    episodes.copy(source, target, tenant)
+    done.requests = requests.copy(source, target, tenant)
+    return done
+
+
+def compare(
+    source: Engine,
+    target: Engine,
+    brought: Sequence[Entry],
+    done: CopyResult,
+    advance: Callable[[int], None],
+) -> None:
+    """Compare what was copied with its source; pair calls and results again where there is damage.
+
+    Raises:
+        StoreError: the two differ.
+    """
     whole, ill = blake2b(digest_size=16), set[tuple[str, str | None]]()
     for entry in brought:
         whole.update(require_same(source, target, entry))
@@ -123,14 +147,8 @@ def copy(
             ill.add((entry.tenant, entry.id))
             target.write_alone(pairing(entry))
         done.damaged += damaged
-        moved += entry.own
-        if progress is not None:
-            progress(min(moved, total), total)
-    done.memories = notes.copy(source, target, tenant)
-    episodes.copy(source, target, tenant)
-    done.requests = requests.copy(source, target, tenant)
+        advance(entry.own)
     done.digest = whole.hexdigest()
-    return done
 
 
 def pairing(entry: Entry) -> Work[None]:

@@ -12,7 +12,7 @@ from contextwright.store.care.derived import derived_findings, memory_findings
 from contextwright.store.care.examination import Examination, patient_of
 from contextwright.store.care.health import Facts, health_of
 from contextwright.store.care.lengths import length_findings
-from contextwright.store.care.requests import request_findings
+from contextwright.store.care.recorded import request_findings
 from contextwright.store.care.values import value_findings
 from contextwright.store.engines.base import Connection, Engine
 from contextwright.store.records import Finding

@@ -1,4 +1,4 @@
-"""Recorded requests: examined, and copied into another store after their conversations."""
+"""Copy recorded requests into another store, once their conversations are there."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from contextwright.store.engines.base import Connection, Engine, Row
-from contextwright.store.records import Cure, Finding
 from contextwright.store.rows import conversations
 from contextwright.store.rows.recorded import bodies, signatures
-from contextwright.store.rows.recorded.requests import DAMAGED, STATES, decoded, written
+from contextwright.store.rows.recorded.requests import decoded, written
 
-__all__ = ["copy", "count", "request_findings"]
+__all__ = ["BODIES", "copy", "count"]
 
 PAGE = 200
 """Requests that are copied in one transaction."""
@@ -27,10 +26,6 @@ WHERE tenant = ? AND started = ? AND process = ? AND session = ? ORDER BY number
 INSERT = """
 INSERT INTO requests (tenant, conversation, session, state, process, started, answer, record)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING number"""
-ALL = """
-SELECT number, state, started, record FROM requests WHERE number > ? ORDER BY number LIMIT ?"""
-EMPTY = "UPDATE requests SET state = ?, record = ? WHERE number = ?"
-DROP_BODY = "DELETE FROM bodies WHERE request = ? AND kind = ?"
 BODIES = "SELECT kind, base, depth, head, tail, body FROM bodies WHERE request = ?"
 
 
@@ -107,35 +102,3 @@ class RequestCopy:
         """Write what the provider signed of the answer."""
         rows = self.source.read(lambda one: one.rows(signatures.SELECT, number))
         connection.run_many(signatures.INSERT, [(new, *row) for row in rows])
-
-
-def request_findings(connection: Connection) -> Iterator[Finding]:
-    """Yield the requests of all tenants that cannot be read, and their bodies."""
-    lengths: dict[tuple[int, str], int] = {}
-    after = 0
-    while rows := connection.rows(ALL, after, PAGE):
-        after = rows[-1][0]
-        for number, state, started, record in rows:
-            if state not in STATES or decoded(record) is DAMAGED:
-                known = state if state in STATES else "lost"
-                row = (known, written(replace(DAMAGED, started=started)), number)
-                cure = Cure(EMPTY, (row,), "they were emptied")
-                problem = f"the figures of request {number} cannot be read"
-                yield Finding("request", problem, cure=cure)
-            for kind, base, _, head, tail, body in connection.rows(BODIES, number):
-                rest, whole = (
-                    bodies.inflated(body),
-                    0 if base is None else lengths.get((base, kind)),
-                )
-                if (
-                    rest is not None
-                    and whole is not None
-                    and bodies.is_earlier(base, number)
-                    and bodies.is_within(head, tail, whole)
-                ):
-                    lengths[number, kind] = head + len(rest) + tail
-                    continue
-                cure = Cure(DROP_BODY, ((number, kind),), "the body was removed")
-                yield Finding(
-                    "request", f"the {kind} body of request {number} is damaged", cure=cure
-                )

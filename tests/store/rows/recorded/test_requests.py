@@ -21,17 +21,10 @@ from contextwright.store.requests import RecordedRequest, RequestBodies
 from contextwright.store.rows import conversations
 from contextwright.store.rows.recorded import bodies, requests
 from profiles import STORE, examples
+from samples.stores.records import TRANSLATED
 
-RECORD = RecordedRequest(
-    started="2026-11-16T07:00:00.000Z",
-    session="s1",
-    client="claude-cli/2.1",
-    format="anthropic",
-    upstream_format="gemini",
-    upstream="gemini",
-    mode="translated",
-    model="claude-sonnet-5-5",
-    sent_model="gemini-3.8-flash",
+RECORD = replace(
+    TRANSLATED,
     usage=Usage(100, 7, 60),
     changes=(cw.Change("loss.thinking", "messages[1]", "signed by another"),),
     prefix=Comparison(60, 100, "messages[3]", 812, "message 4 changed", 0.01),
