@@ -74,6 +74,14 @@ def test_validate_message(message: Any, faults: list[str]) -> None:
             ["arguments must be an object"],
             id="FRG-31 null",
         ),
+        pytest.param(
+            "<tool>{}</tool>", ["missing tool_name", "missing arguments"], id="FRG-31 both"
+        ),
+        pytest.param(
+            '<tool>{"tool_name":" ","arguments":[1]}</tool>',
+            ["missing tool_name", "arguments must be an object"],
+            id="FRG-31 both wrong",
+        ),
         pytest.param("</tool>{}<tool>", ["</tool> stands before <tool>"], id="FRG-32"),
         pytest.param(
             '<tool>{"tool_name":"x","tool_name":"y","arguments":{}}</tool>', [], id="FRG-31 twice"

@@ -180,21 +180,23 @@ class Scanner:
     def made(self, fields: Fields) -> ToolCall | None:
         """Build a call from its fields; return None if it has no name."""
         name = fields.pop("tool_name", None)
-        if not isinstance(name, str) or not name.strip():
+        named = isinstance(name, str) and bool(name.strip())
+        if not named:
             self.note("missing tool_name")
+        arguments = fields.pop("arguments", ...)
+        if not isinstance(arguments, dict):
+            wrong = "missing arguments" if arguments is ... else "arguments must be an object"
+            self.note(wrong, fatal=not named)
+        if not named:
             return None
         server = fields.pop("server_name", LOCAL)
         if server != LOCAL and server != "":
             fields["server_name"] = server
-        arguments = fields.pop("arguments", ...)
         if isinstance(arguments, dict):
             given = cast("Fields", arguments)
         elif arguments is ... or arguments in (None, ""):
-            missing = "missing arguments" if arguments is ... else "arguments must be an object"
-            self.note(missing, fatal=False)
             given = {}
         else:
-            self.note("arguments must be an object", fatal=False)
             spelled = arguments if isinstance(arguments, str) else json.dumps(arguments)
             given = ToolCall.from_json(name, spelled).arguments
         try:
