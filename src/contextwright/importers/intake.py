@@ -76,6 +76,14 @@ class Intake(Struct, frozen=True, kw_only=True):
     """Whether to refuse what would need a repair, with its path."""
     progress: Progress | None = None
 
+    def has_messages(self, files: Files) -> bool:
+        """Whether the source has a message; reads as far as the first one.
+
+        Raises:
+            ParseError: the source cannot be read that far.
+        """
+        return any(True for one in self.read(files) for _ in one.messages)
+
     def into(self, store: Store, files: Files) -> Outcome:
         """Store everything, or nothing if anything is wrong.
 
@@ -108,14 +116,7 @@ class Intake(Struct, frozen=True, kw_only=True):
         importing = Importing(connection, tenant)
         versions = None if connection is None else Versions(connection, tenant, outcome.report)
         try:
-            for one in read(
-                files,
-                self.format,
-                branches=self.branches,
-                replace=self.replace,
-                me=self.me,
-                threads=self.threads,
-            ):
+            for one in self.read(files):
                 self.take(self.named(one, outcome), importing, versions, outcome, files)
             importing.flush()
         except Conflict as error:
@@ -128,6 +129,17 @@ class Intake(Struct, frozen=True, kw_only=True):
             reason = f"{files.replaced:,} characters that cannot be stored became U+FFFD"
             outcome.report.change("repair.text", "", reason)
         return outcome
+
+    def read(self, files: Files) -> Iterator[Imported]:
+        """Yield the conversations of the source."""
+        return read(
+            files,
+            self.format,
+            branches=self.branches,
+            replace=self.replace,
+            me=self.me,
+            threads=self.threads,
+        )
 
     def named(self, one: Imported, outcome: Outcome) -> Imported:
         """Return the conversation under the requested id, if there is one."""

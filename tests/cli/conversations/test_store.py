@@ -63,6 +63,33 @@ def test_add_list_read_show(cw: Run) -> None:
     assert shown.endswith(f"[TIME] {stored_at}\n> Again\n")
 
 
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        pytest.param('{"messages": []}', 0, id="no messages"),
+        pytest.param('{"messages": []}\n{"messages": []}\n', 0, id="lines without messages"),
+        pytest.param("[]", 1, id="unknown"),
+        pytest.param("{", 1, id="broken"),
+        pytest.param("", 1, id="empty"),
+        pytest.param(None, 2, id="missing"),
+    ],
+)
+def test_an_import_of_nothing_creates_no_store(
+    cw: Run, own_store: None, tmp_path: Path, text: str | None, code: int
+) -> None:
+    file = tmp_path / "chat.json"
+    if text is not None:
+        file.write_text(text)
+    assert cw("import", str(file)).code == code
+    assert not (tmp_path / "chat.db").exists()
+    file.write_text(json.dumps(CHAT))
+    found = len(CHAT["messages"])
+    assert cw("import", str(file), "-f", "openai-chat").out.endswith(
+        f"{found} messages of 1 conversation\n"
+    )
+    assert (tmp_path / "chat.db").exists()
+
+
 def test_every_command_works_for_a_tenant(cw: Run, tmp_path: Path) -> None:
     """What one tenant brought in, however it came, no other is shown, however it asks."""
     file = tmp_path / "chat.json"

@@ -132,11 +132,15 @@ def import_files(
         raise UsageError("--as names one conversation, but there are several files")
     if format:
         importers.find(format)
-    store = existing_or_none(where) if dry_run else opened(where)
+    store = existing_or_none(where)
     try:
         for name in files:
             with importers.open_files(name) as opened_files:
-                outcome = take_in(opened_files, intake, store, dry_run=dry_run)
+                task = with_format(intake, opened_files)
+                # A file without messages creates no store.
+                if store is None and not dry_run and task.has_messages(opened_files):
+                    store = opened(where)
+                outcome = take_in(opened_files, task, store, dry_run=dry_run)
                 label = opened_files.label
                 tell(label, outcome, dry_run=dry_run, listed=changes, as_json=as_json)
     finally:
@@ -145,13 +149,18 @@ def import_files(
     return 0
 
 
-def take_in(files: Files, intake: Intake, store: Store | None, *, dry_run: bool) -> Outcome:
-    """Import one file, with a progress bar; a dry run may have no store to compare it with."""
+def with_format(intake: Intake, files: Files) -> Intake:
+    """Return the intake with the format of the files, which is detected if none is named."""
     files.replace = intake.replace  # detection reads the file too
     format = intake.format or importers.detect(files)
     refuse_unused(intake, format)
-    with progress(f"{files.label} ({format})", in_bytes=True) as moved, rare_collection():
-        task = msgspec.structs.replace(intake, format=format, progress=moved)
+    return msgspec.structs.replace(intake, format=format)
+
+
+def take_in(files: Files, intake: Intake, store: Store | None, *, dry_run: bool) -> Outcome:
+    """Import one file, with a progress bar; without a store, only read and check it."""
+    with progress(f"{files.label} ({intake.format})", in_bytes=True) as moved, rare_collection():
+        task = msgspec.structs.replace(intake, progress=moved)
         return task.rehearse(files, store) if dry_run or not store else task.into(store, files)
 
 
