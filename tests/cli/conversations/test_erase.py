@@ -60,6 +60,26 @@ def test_what_is_not_one_thing_is_refused(cw: Run, wrong: tuple[str, ...]) -> No
     assert cw("read", "-100200").out == before
 
 
+@pytest.mark.parametrize(
+    ("age", "error"),
+    [
+        (
+            "soon",
+            "is not an age or a date (write an age like 12h, 90d or 2w, or a date like 2026-11-15)",
+        ),
+        (
+            "3m",
+            "is not an age or a date (write an age like 12h, 90d or 2w, or a date like 2026-11-15)",
+        ),
+        ("999999w", "is before the year 1"),
+        ("9999999d", "is before the year 1"),
+        ("9" * 18 + "h", "is before the year 1"),
+    ],
+)
+def test_an_unreadable_age_names_what_is_read(cw: Run, age: str, error: str) -> None:
+    assert cw("erase", "--older-than", age) == (2, "", f"cw: --older-than '{age}' {error}\n")
+
+
 def test_backups_are_named(cw: Run, tmp_path: Path) -> None:
     target = tmp_path / "monday.db"
     assert cw("backup", str(target)).code == 0

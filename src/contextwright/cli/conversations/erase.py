@@ -6,7 +6,7 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
-from contextwright.cli.arguments import read_text, read_time_option
+from contextwright.cli.arguments import read_text
 from contextwright.cli.conversations.edit import existing_messages
 from contextwright.cli.options import (
     Argument,
@@ -20,12 +20,13 @@ from contextwright.cli.options import (
 from contextwright.cli.output import note, numbered, say, say_json, table
 from contextwright.cli.stores import existing
 from contextwright.errors import UsageError, shown
+from contextwright.messages.times import read_iso, require_time
 from contextwright.store.records import Erasure
 from contextwright.store.store import Store
 
 __all__ = ["edit", "erase", "tenants"]
 
-AGE = re.compile(r"(\d{1,6})([hdw])")
+AGE = re.compile(r"([0-9]{1,18})([hdw])")
 UNITS = {"h": "hours", "d": "days", "w": "weeks"}
 
 
@@ -132,12 +133,15 @@ def erase_from(store: Store, tenant: str, what: EraseOptions) -> Erasure:
 def time_before(age: str) -> datetime:
     """Return the time that `--older-than` means: a duration ago, or a date."""
     found = AGE.fullmatch(age)
-    if found is None:
-        return read_time_option(age, "--older-than")
     try:
+        if found is None:
+            return require_time(read_iso(age))
         return datetime.now(UTC) - timedelta(**{UNITS[found[2]]: int(found[1])})
+    except ValueError:
+        hint = "write an age like 12h, 90d or 2w, or a date like 2026-11-15"
+        raise UsageError(f"--older-than {shown(age)} is not an age or a date", hint=hint) from None
     except OverflowError:
-        raise UsageError(f"--older-than {shown(age)} is before all time") from None
+        raise UsageError(f"--older-than {shown(age)} is before the year 1") from None
 
 
 def tell(erased: Erasure, *, dry_run: bool) -> None:
