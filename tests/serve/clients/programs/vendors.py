@@ -5,18 +5,21 @@ The first turn is not streamed, the second is.
 
 import json
 import sys
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 SCHEMA = {"type": "object", "properties": {"word": {"type": "string"}}, "required": ["word"]}
+Turns = Iterable[tuple[str, bool]]
+"""Questions, each with whether its answers are streamed."""
 
 
-def chat(address: str, key: str, model: str, questions: tuple[str, ...]) -> None:
+def chat(address: str, key: str, model: str, turns: Turns) -> Iterator[str]:
     import openai
 
     client = openai.OpenAI(base_url=f"{address}/v1", api_key=key)
     function = {"name": "print_word", "description": "Print a word.", "parameters": SCHEMA}
     messages: list[Any] = []
-    for turn, question in enumerate(questions):
+    for question, streams in turns:
         messages.append({"role": "user", "content": question})
         while True:
             given: Any = {
@@ -24,22 +27,25 @@ def chat(address: str, key: str, model: str, questions: tuple[str, ...]) -> None
                 "messages": messages,
                 "tools": [{"type": "function", "function": function}],
             }
-            if turn:
+            if streams:
                 with client.chat.completions.stream(**given) as events:
                     message = events.get_final_completion().choices[0].message
             else:
                 message = client.chat.completions.create(**given).choices[0].message
-            messages.append(message.model_dump(exclude_none=True))
+            said = message.model_dump(exclude_none=True)
+            messages.append(said)
             if not message.tool_calls:
                 break
+            for call in said["tool_calls"]:
+                call.pop("index", None)  # a stream's, which OpenAI has refused in requests
             for call in message.tool_calls:
                 word = json.loads(call.function.arguments)["word"]
                 result = {"role": "tool", "tool_call_id": call.id, "content": f"42-{word}"}
                 messages.append(result)
-        print(message.content)
+        yield message.content or ""
 
 
-def responses(address: str, key: str, model: str, questions: tuple[str, ...]) -> None:
+def responses(address: str, key: str, model: str, turns: Turns) -> Iterator[str]:
     import openai
 
     client = openai.OpenAI(base_url=f"{address}/v1", api_key=key)
@@ -51,11 +57,11 @@ def responses(address: str, key: str, model: str, questions: tuple[str, ...]) ->
         "strict": False,
     }
     items: list[Any] = []
-    for turn, question in enumerate(questions):
+    for question, streams in turns:
         items.append({"role": "user", "content": question})
         while True:
             given: Any = {"model": model, "input": items, "tools": [tool]}
-            if turn:
+            if streams:
                 with client.responses.stream(**given) as events:
                     response = events.get_final_response()
             else:
@@ -69,16 +75,16 @@ def responses(address: str, key: str, model: str, questions: tuple[str, ...]) ->
                 items.append(
                     {"type": "function_call_output", "call_id": call.call_id, "output": output}
                 )
-        print(response.output_text)
+        yield response.output_text
 
 
-def messages_api(address: str, key: str, model: str, questions: tuple[str, ...]) -> None:
+def messages_api(address: str, key: str, model: str, turns: Turns) -> Iterator[str]:
     import anthropic
 
     client = anthropic.Anthropic(base_url=address, api_key=key)
     tool = {"name": "print_word", "description": "Print a word.", "input_schema": SCHEMA}
     messages: list[Any] = []
-    for turn, question in enumerate(questions):
+    for question, streams in turns:
         messages.append({"role": "user", "content": question})
         while True:
             given: Any = {
@@ -88,7 +94,7 @@ def messages_api(address: str, key: str, model: str, questions: tuple[str, ...])
                 "messages": messages,
                 "tools": [tool],
             }
-            if turn:
+            if streams:
                 with client.messages.stream(**given) as events:
                     message = events.get_final_message()
             else:
@@ -106,10 +112,10 @@ def messages_api(address: str, key: str, model: str, questions: tuple[str, ...])
                 for call in calls
             ]
             messages.append({"role": "user", "content": results})
-        print("".join(block.text for block in message.content if block.type == "text"))
+        yield "".join(block.text for block in message.content if block.type == "text")
 
 
-def gemini(address: str, key: str, model: str, questions: tuple[str, ...]) -> None:
+def gemini(address: str, key: str, model: str, turns: Turns) -> Iterator[str]:
     from google import genai
     from google.genai import types
 
@@ -121,11 +127,11 @@ def gemini(address: str, key: str, model: str, questions: tuple[str, ...]) -> No
     client = genai.Client(api_key=key, http_options=options)
     config = types.GenerateContentConfig(tools=[print_word])
     chat = client.chats.create(model=model, config=config)
-    for turn, question in enumerate(questions):
-        if turn:
-            print("".join(chunk.text or "" for chunk in chat.send_message_stream(question)))
+    for question, streams in turns:
+        if streams:
+            yield "".join(chunk.text or "" for chunk in chat.send_message_stream(question))
         else:
-            print(chat.send_message(question).text)
+            yield chat.send_message(question).text or ""
 
 
 SDKS = {
@@ -136,8 +142,10 @@ SDKS = {
 }
 
 
-def main(address: str, key: str, format: str, model: str, *questions: str) -> None:
-    SDKS[format](address, key, model, questions)
+def main(address: str, key: str, format: str, model: str, first: str, second: str) -> None:
+    for answer in SDKS[format](address, key, model, ((first, False), (second, True))):
+        print(answer)
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    main(*sys.argv[1:])
