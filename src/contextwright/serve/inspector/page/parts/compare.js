@@ -1,4 +1,4 @@
-// Two requests side by side: where they part, why, and what that costs.
+// Two requests side by side: where they first differ, why, and what that costs.
 
 import { html, useState } from "../vendor/preact-htm.js";
 import { comparedWith, go, visit } from "../address.js";

@@ -66,7 +66,7 @@ export function Lanes({ flight, other, cursor, pin, choose, compare }) {
     <${Table} requests=${requests} />`;
 }
 
-const KEY = { kept: "kept", "kept, results cleared": "cleared", "told in the summary": "summarised", dropped: "dropped", "read from the cache": "cached", "new, paid once": "kept", "paid again": "again" };
+const KEY = { kept: "kept", "kept, results cleared": "cleared", "replaced by the summary": "summarised", dropped: "dropped", "read from the cache": "cached", "new, paid once": "kept", "paid again": "again" };
 const NUMBERS = ["After", "Tokens", "Cached", "Again", "Price"];
 
 const Table = ({ requests }) => {

@@ -31,7 +31,7 @@ function Part({ part }) {
   return html`<div class="tree mono"><${Tree} value=${part} open=${true} /></div>`;
 }
 
-const WORDS = { summarised: "told in the summary" };
+const WORDS = { summarised: "replaced by the summary" };
 
 // Its fate over all requests: kept from request 3, cleared from 12, dropped from 32.
 function life(seq, requests) {

@@ -6,7 +6,7 @@ import { Places, Seq } from "./places.js";
 import { Tree, copy, steps } from "./json.js";
 import { count, dotted, money, plural, share, time } from "../words.js";
 
-const OUT = { summarised: "told in the summary", dropped: "dropped" };
+const OUT = { summarised: "replaced by the summary", dropped: "dropped" };
 
 export function Request({ number, one, context, busy, move, params }) {
   const ledger = context.ledger;
