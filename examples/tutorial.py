@@ -10,7 +10,7 @@ MODEL = "claude-sonnet-5-5"
 
 
 def menu(day: str) -> str:
-    """Tell what is cooked on a day."""
+    """Return what is on the menu on a day."""
     return f"{day}: borscht, dumplings."
 
 
