@@ -220,7 +220,7 @@ class Models:
     def _family_default(self, name: str, plain: str) -> Model:
         family = self._family_of(plain)
         if family == "default":
-            note = f"{shown(name)} is not known; taken for some OpenAI-compatible model"
+            note = f"{shown(name)} is not known; treated as an unknown OpenAI-compatible model"
         else:
             note = f"{shown(name)} is not in the table; defaults of the {family} family"
         default = self._defaults[family]

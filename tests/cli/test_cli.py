@@ -107,7 +107,7 @@ def test_lines_in_lines_out(cw: Run) -> None:
             "line": 2,
             "path": "messages[0]",
             "message": "line 2: messages[0]: the document ends in the middle at column 15",
-            "hint": "was it written whole?",
+            "hint": "is it complete?",
         }
     }
     assert found[2]["error"]["line"] == 4

@@ -43,7 +43,7 @@ def test_names_of_the_first_version_get_the_new_one(recipe: Any, expected: str) 
          "an integer of too many digits (write it as a string)"),
         ("a.toml", b"system = " + b"[" * 9_000, "nested too deeply"),
         ("a.json", b'{"budget": 5', "line 1: budget: the document ends in the middle at column 13 "
-         "(was it written whole?)"),
+         "(is it complete?)"),
         ("a.json", b'{"budget": 5, "budget": 6}',
          "line 1: budget: the key 'budget' occurs twice at column 15 (keep one of them)"),
         ("a.json", '{"budget": 5}'.encode("utf-16"),

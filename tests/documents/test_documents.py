@@ -43,16 +43,15 @@ def test_sound_documents_are_read(data: bytes, value: object) -> None:
 
 
 BROKEN = {
-    "empty": (b"", "line 1: there is nothing here at column 1 (expected a JSON document)"),
-    "blank": (b"\n \n", "line 1: there is nothing here at column 1 (expected a JSON document)"),
+    "empty": (b"", "line 1: found no value at column 1 (expected a JSON document)"),
+    "blank": (b"\n \n", "line 1: found no value at column 1 (expected a JSON document)"),
     "truncated in an object": (
         b'{"messages": [{"role": "user"',
-        "line 1: messages[0].role: the document ends in the middle at column 30"
-        " (was it written whole?)",
+        "line 1: messages[0].role: the document ends in the middle at column 30 (is it complete?)",
     ),
     "truncated before a key": (
         b'{"a": [{',
-        "line 1: a[0]: the document ends in the middle at column 9 (was it written whole?)",
+        "line 1: a[0]: the document ends in the middle at column 9 (is it complete?)",
     ),
     "a number for a key": (
         b'{"a": {3: 1}}',
@@ -64,23 +63,23 @@ BROKEN = {
     ),
     "truncated in a string": (
         '{"content": "привіт'.encode(),
-        "line 1: content: the document ends in the middle at column 20 (was it written whole?)",
+        "line 1: content: the document ends in the middle at column 20 (is it complete?)",
     ),
     "truncated in an escape": (
         b'["a\\',
-        "line 1: [0]: the document ends in the middle at column 4 (was it written whole?)",
+        "line 1: [0]: the document ends in the middle at column 4 (is it complete?)",
     ),
     "truncated in a long escape": (
         rb'["a\ud8',
-        "line 1: [0]: the document ends in the middle at column 8 (was it written whole?)",
+        "line 1: [0]: the document ends in the middle at column 8 (is it complete?)",
     ),
     "truncated in a letter": (
         '["п'.encode()[:-1],
-        "line 1: [0]: the document ends in the middle at column 4 (was it written whole?)",
+        "line 1: [0]: the document ends in the middle at column 4 (is it complete?)",
     ),
     "truncated in a word": (
         b'{"a": tru',
-        "line 1: a: the document ends in the middle at column 10 (was it written whole?)",
+        "line 1: a: the document ends in the middle at column 10 (is it complete?)",
     ),
     "NaN": (
         b'{"a": NaN}',
@@ -285,8 +284,8 @@ def test_lines_go_on_after_an_error() -> None:
     data = b'\xef\xbb\xbf{"a": 1}\r\n\n{"a": \n[1,\n{"a": 1, "a": 2}\n3'
     assert lines_of(data) == [
         (1, {"a": 1}),
-        (3, "line 3: a: the document ends in the middle at column 6 (was it written whole?)"),
-        (4, "line 4: [1]: the document ends in the middle at column 4 (was it written whole?)"),
+        (3, "line 3: a: the document ends in the middle at column 6 (is it complete?)"),
+        (4, "line 4: [1]: the document ends in the middle at column 4 (is it complete?)"),
         (5, "line 5: a: the key 'a' occurs twice at column 10 (keep one of them)"),
         (6, 3),
     ]

@@ -226,7 +226,7 @@ def test_claude_code_prompts_taken_back_are_hidden(tmp_path: Path) -> None:
             [entry("1", None, "user", [{"type": "text"}])],
             "line 1: message.content[0].text: must be a string, not None",
         ),
-        ([{"type": "summary", "leafUuid": "x"}, {"type": "summary"}], "no message is in it"),
+        ([{"type": "summary", "leafUuid": "x"}, {"type": "summary"}], "it contains no message"),
     ],
 )
 def test_claude_code_of_a_wrong_shape(tmp_path: Path, lines: list[Any], message: str) -> None:

@@ -116,9 +116,9 @@ def test_a_folder_without_what_is_needed(tmp_path: Path, format: str) -> None:
     for names in ((), ("a.txt", "b.txt")):
         for name in names:
             (tmp_path / name).write_text("x")
-        with pytest.raises(ParseError, match="there is no|cannot tell|more than one"):
+        with pytest.raises(ParseError, match="contains no|cannot tell|more than one"):
             read(tmp_path, format)
-    with pytest.raises(ParseError, match="it holds no JSON"):
+    with pytest.raises(ParseError, match="it contains no JSON"):
         read(tmp_path)
 
 
@@ -257,14 +257,14 @@ def test_the_decoder_finds_the_end_that_a_scan_finds(
             b'{"a": "' + b"x" * 3 * 2**20 + b'",\n "b": "' + b"y" * 2**20 + b'", "c": tru}',
             "line 2: c: unexpected 'tru' at column 1048592 (expected a value)",
         ),
-        (b"{'a': 1}", "line 1: expected a key in double quotes (was it written whole?)"),
+        (b"{'a': 1}", "line 1: expected a key in double quotes (is it complete?)"),
         (
             b'{"a": {"b": 1,\n c: 2}}',
-            "line 2: a: expected a key in double quotes (was it written whole?)",
+            "line 2: a: expected a key in double quotes (is it complete?)",
         ),
         (b'{"a": 1, "a": 2}', "line 1: a: the key occurs twice (keep one of them)"),
-        (b'{"a" 1}', "line 1: a: expected a colon after the key (was it written whole?)"),
-        (b'{"a": 1', "line 1: a: expected a comma or } (was it written whole?)"),
+        (b'{"a" 1}', "line 1: a: expected a colon after the key (is it complete?)"),
+        (b'{"a": 1', "line 1: a: expected a comma or } (is it complete?)"),
         (
             '{"a": 1}'.encode("utf-16-le"),
             "line 1: this is not UTF-8 text at column 1 (save it as UTF-8, not UTF-16 or binary)",

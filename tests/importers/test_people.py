@@ -82,8 +82,8 @@ def test_slack_who_is_me(tmp_path: Path, bots: int, me: str | None, assistants: 
 def test_slack_says_whom_it_takes_for_the_assistant(tmp_path: Path) -> None:
     path = slack(tmp_path, 1, said("1.1", "hi", bot_id="B7"), said("1.2", "hi", bot_id="B8"))
     assert reports(path)[0]["changes"] == [
-        "guess.me me: 'Aya' is taken for the assistant",
-        "guess.participant me: bots are participants; name your own as `me`",
+        "guess.me me: 'Aya' is assumed to be the assistant",
+        "guess.participant me: no bot is the assistant: name yours with `me`",
     ]
 
 
@@ -305,7 +305,7 @@ def test_another_conversation_of_the_same_name_is_refused(tmp_path: Path) -> Non
 
 def test_whoever_is_nobody_is_refused(tmp_path: Path) -> None:
     with cw.Store(tmp_path / "chat.db", embedder=None) as store:
-        with pytest.raises(cw.ParseError, match="no participant is 'gryag'"):
+        with pytest.raises(cw.ParseError, match="there is no participant 'gryag'"):
             take(store, telegram(tmp_path, post(1, "one")), me="gryag")
         assert [*store.list()] == []
         take(store, telegram(tmp_path, post(1, "one")), me="@max")
@@ -357,7 +357,7 @@ def test_the_command_line_says_who_is_me(
     cw_run = runner(capsysbinary, monkeypatch)
     path = str(telegram(tmp_path, post(1, "one"), post(2, "two")))
     store = ("--store", str(tmp_path / "chat.db"))
-    assert "everybody is a participant" in cw_run("import", path, "--dry-run", *store).err
+    assert "no message is the assistant's" in cw_run("import", path, "--dry-run", *store).err
     assert cw_run("import", path, "--me", "nobody", *store).code == 1
     assert cw_run("import", path, "--me", "user1", *store).code == 0
     assert '"role":"assistant"' in cw_run("dump", "telegram-5", *store).out

@@ -130,7 +130,7 @@ def test_slack_threads_bots_files_edits_and_reactions(tmp_path: Path) -> None:
         ),
     )
     skipped = {"tombstone without content": 1, "empty message": 1}
-    told = "guess.participant me: bots are participants; name your own as `me`"
+    told = "guess.participant me: no bot is the assistant: name yours with `me`"
     assert reports(path) == [{"skipped": skipped, "changes": [told]}]
 
 
@@ -306,7 +306,7 @@ def test_slack_apps_speak_in_blocks(tmp_path: Path, fields: dict[str, Any], word
 @pytest.mark.parametrize(
     ("members", "message"),
     [
-        ({"channels.json": []}, "there is no users.json in it"),
+        ({"channels.json": []}, "it contains no users.json"),
         ({"users.json": []}, "no channel has a file of a day"),
         ({**SLACK, "users.json": {}}, "users.json: must be a list, not {}"),
         ({**SLACK, "users.json": [{}]}, "users.json: [0].id: is missing"),

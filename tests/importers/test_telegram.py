@@ -98,7 +98,7 @@ def test_telegram_entities_replies_media_and_service(tmp_path: Path) -> None:
             marks={"telegram": {"action": "pin_message", "message_id": 2}},
         ),
     )
-    guess = "guess.participant me: everybody is a participant; name `me`"
+    guess = "guess.participant me: no message is the assistant's: name the assistant with `me`"
     assert reports(path) == [{"skipped": {"empty message": 1}, "changes": [guess]}]
 
 

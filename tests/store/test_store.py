@@ -56,7 +56,7 @@ def test_a_key_stores_once(place: str) -> None:
         chat = store.conversation("lunch")
         assert chat.add(TURN, key="k") == chat.add(TURN, key="k") == [1, 2, 3, 4]
         assert store.conversation("dinner").add(TURN, key="k") == [1, 2, 3, 4]
-        with pytest.raises(cw.errors.Conflict, match="the key 'k' was used for other messages"):
+        with pytest.raises(cw.errors.Conflict, match="the key 'k' was used for another turn"):
             chat.add(TURN[:3], key="k")
         assert len(chat) == 4
 
@@ -172,9 +172,9 @@ def test_a_fork_takes_no_name_of_another(place: str) -> None:
         lunch.fork("child", at=2)
         lunch.fork("child", at=2)
         for parent, at in ((lunch, 1), (dinner, 2), (dinner, 1)):
-            with pytest.raises(cw.errors.Conflict, match="conversation 'child' already"):
+            with pytest.raises(cw.errors.Conflict, match="conversation 'child' already exists"):
                 parent.fork("child", at=at)
-        with pytest.raises(cw.errors.Conflict, match="conversation 'dinner' already"):
+        with pytest.raises(cw.errors.Conflict, match="conversation 'dinner' already exists"):
             lunch.fork("dinner", at=2)
         child = store.conversation("child").details()
         assert (child.parent, child.fork_at, child.length) == ("lunch", 2, 2)
@@ -259,7 +259,7 @@ def test_a_reader_is_told_when_the_conversation_is_forgotten_meanwhile(place: st
         reading = chat.read()
         next(reading)
         store.forget("lunch")
-        with pytest.raises(cw.errors.NotFound, match="forgotten while it was read"):
+        with pytest.raises(cw.errors.NotFound, match="removed while it was read"):
             list(reading)
 
 

@@ -110,7 +110,7 @@ def require_sound(question: Question) -> Question:
     require(question.max_price, int | float | None, "max_price", "US dollars")
     require(question.tool_timeout, int | float | None, "tool_timeout", "seconds")
     if question.max_steps < 1:
-        raise UsageError(f"max_steps is {question.max_steps}", hint="at least 1")
+        raise UsageError(f"max_steps cannot be {question.max_steps}", hint="use at least 1")
     if question.tool_timeout is not None and not question.tool_timeout > 0:
         raise UsageError(f"tool_timeout is {question.tool_timeout}", hint="seconds, or None")
     if question.max_price is not None:

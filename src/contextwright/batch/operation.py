@@ -212,7 +212,7 @@ def operation_of(
     as_options(operation.options)
     require(operation.budget, int | None, "budget", "a number of tokens")
     if operation.budget is not None and operation.budget < 1:
-        raise UsageError(f"a budget of {operation.budget:,} tokens", hint="at least 1")
+        raise UsageError(f"budget cannot be {operation.budget:,} tokens", hint="use at least 1")
     refuse_unused(operation)
     if kind == "convert" and operation.target is None:
         raise UsageError("convert needs a target", hint="name a format or a kind of file")
@@ -231,7 +231,7 @@ def require_workers(workers: int | None) -> None:
     """
     require(workers, int | None, "workers", "a number of processes")
     if workers is not None and not 1 <= workers <= MAX_WORKERS:
-        raise UsageError(f"{workers} workers", hint=f"1 to {MAX_WORKERS:,}")
+        raise UsageError(f"workers cannot be {workers}", hint=f"use 1 to {MAX_WORKERS:,}")
 
 
 def refuse_unused(operation: Operation) -> None:

@@ -273,7 +273,7 @@ def located(name: str) -> tuple[Any, str]:
     """
     url = URL.match(name)
     if not name or "\0" in name or not is_utf8(name):  # as Arrow spells them all
-        raise UsageError(f"{shown(name)} is not a place")
+        raise UsageError(f"{shown(name)} is not a valid path or URL")
     if url is None:
         return fs.LocalFileSystem(), os.path.abspath(name)
     if "@" in url["host"]:
@@ -292,7 +292,7 @@ def at_url(name: str) -> tuple[Any, str]:
     try:
         return fs.FileSystem.from_uri(name)
     except (ArrowException, OSError, ValueError) as error:
-        raise UsageError(f"{shown(name)} is not a place: {first_line(error)}") from None
+        raise UsageError(f"{shown(name)} is not a valid path or URL: {first_line(error)}") from None
 
 
 @contextmanager

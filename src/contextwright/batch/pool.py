@@ -86,7 +86,7 @@ class Worker:
         except (EOFError, OSError) as error:
             hint = "the same command goes on where it stopped"
             raise ContextwrightError(
-                f"a worker ended with {self.process.wait()}", hint=hint
+                f"a worker ended with exit code {self.process.wait()}", hint=hint
             ) from error
         if isinstance(found, str):
             raise ContextwrightError(found)

@@ -223,11 +223,11 @@ class Reader:
             return
         offset = len(self.data.rstrip(b" \t\r\n"))
         if not self.levels and self.expected == "value":
-            raise Fault(offset, "there is nothing here", "expected a JSON document")
+            raise Fault(offset, "found no value", "expected a JSON document")
         raise self._truncated(offset)
 
     def _truncated(self, offset: int) -> Fault:
-        return Fault(offset, "the document ends in the middle", "was it written whole?")
+        return Fault(offset, "the document ends in the middle", "is it complete?")
 
     def _unexpected(self, token: bytes, start: int) -> Fault:
         wanted = WANTED[self.expected]

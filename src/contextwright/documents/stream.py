@@ -86,7 +86,7 @@ class Document:
         """Return the next piece as a value."""
         self.taken += 1
         if not self.peek() and self.places:
-            raise self.fault("the document ends in the middle", "was it written whole?")
+            raise self.fault("the document ends in the middle", "is it complete?")
         end = self.extent()
         piece = self.data[self.offset : end]
         piece = self.mend(piece) if self.mend else piece
@@ -224,7 +224,7 @@ class Document:
     def key(self) -> str:
         """Return the next key."""
         if self.peek() != b'"':
-            raise self.fault("expected a key in double quotes", "was it written whole?")
+            raise self.fault("expected a key in double quotes", "is it complete?")
         key = self.value()
         assert isinstance(key, str)
         return key
@@ -244,14 +244,14 @@ class Document:
     def expect(self, wanted: bytes, name: str) -> None:
         """Skip a punctuation mark."""
         if self.peek() != wanted:
-            raise self.fault(f"expected {name}", "was it written whole?")
+            raise self.fault(f"expected {name}", "is it complete?")
         self.offset += 1
 
     def closing(self, closer: bytes) -> bool:
         """Skip what follows an entry: a comma (False) or the closing bracket (True)."""
         mark = self.peek()
         if mark not in (b",", closer) or not mark:
-            raise self.fault(f"expected a comma or {closer.decode()}", "was it written whole?")
+            raise self.fault(f"expected a comma or {closer.decode()}", "is it complete?")
         self.offset += 1
         return mark == closer
 

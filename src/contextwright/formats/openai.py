@@ -108,7 +108,7 @@ def effort_wire(
     if reasons(model) and (effort is None or efforts != ()):
         return None if effort is None else nearest_effort(effort, efforts, changes)
     if effort not in (None, "none") or (effort is None and settings.thinking_budget == FREE):
-        words = "takes no effort" if reasons(model) else "does not reason"
+        words = "has no effort setting" if reasons(model) else "does not reason"
         changes.append(Change("loss.setting", "effort", f"{model.id} {words}"))
     return None
 

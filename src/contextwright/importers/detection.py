@@ -65,7 +65,7 @@ def detect(files: Files) -> str:
         return name
     candidates = files.names if isinstance(files, OneFile) else files.ending(*ENDINGS)
     if not candidates:
-        raise unsure(files.label, "it holds no JSON")
+        raise unsure(files.label, "it contains no JSON")
     first: ParseError | None = None
     for file in candidates[:LOOKED_AT]:  # a folder may begin with an index, or an empty file
         try:

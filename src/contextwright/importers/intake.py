@@ -124,7 +124,9 @@ class Intake(Struct, frozen=True, kw_only=True):
         outcome.messages, outcome.known = importing.added, importing.known
         if self.me is not None and outcome.messages + outcome.known and not outcome.has_me:
             hint = "an id, handle or name of the file, or leave --me out"
-            raise ParseError(f"no participant is {shown(self.me)}", file=files.label, hint=hint)
+            raise ParseError(
+                f"there is no participant {shown(self.me)}", file=files.label, hint=hint
+            )
         if files.replaced:
             reason = f"{files.replaced:,} characters that cannot be stored became U+FFFD"
             outcome.report.change("repair.text", "", reason)

@@ -28,7 +28,7 @@ ORIGINS = """
 SELECT seq, origin FROM marks WHERE conversation = ? AND visibility = 'erased'"""
 GONE = "SELECT seq FROM marks WHERE conversation = ? AND visibility IN ('deleted', 'erased')"
 
-BETWEEN = "between stored messages (cw rm, then import it again, adds it)"
+BETWEEN = "between stored messages (to add it, use cw rm and import again)"
 LATER = "it follows the end of the file and stays: --latest deletes it"
 
 

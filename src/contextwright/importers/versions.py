@@ -108,7 +108,7 @@ class Versions:
         replace_message(
             self.connection, number, seq, stored, message, keep=not is_longer, marked=False
         )
-        reason = "went on at its source" if is_longer else "edited at its source"
+        reason = "continued at its source" if is_longer else "edited at its source"
         self.report.change("update.edited", path, reason)
         return True
 

@@ -241,7 +241,7 @@ def broken(error: Exception) -> ProviderError:
 def broken_off(error: Exception) -> ProviderError:
     """Return the error for an answer that does not come to its end."""
     slow = isinstance(error, TimeoutError)
-    reason = "nothing came for too long" if slow else "the connection broke"
+    reason = "the provider sent nothing for too long" if slow else "the connection broke"
     return ProviderError(f"the answer broke off: {reason}", kind="connection")
 
 

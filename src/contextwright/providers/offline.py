@@ -78,7 +78,7 @@ class Script(AnyProvider):
         number = len(self.requests)
         self.requests.append(dict(payload))
         if number >= len(self.answers):
-            raise UsageError(f"the script has {len(self.answers)} answers, and is at its end")
+            raise UsageError(f"the script has {len(self.answers)} answers, and all were used")
         answer = self.answers[number]
         if isinstance(answer, ReplyError):
             raise ProviderError(

@@ -375,7 +375,7 @@ class Gateway:
         """
         passes = self.settings.passing(format) is not None and self.keys.are_own(shown)
         if not passes or leads_elsewhere(path):
-            raise ProviderError("there is no such path here", kind="not_found", status=404)
+            raise ProviderError("there is no such path", kind="not_found", status=404)
 
     def provider_for(self, route: Route, call: Call, key: str | None) -> AnyProvider:
         """Return the upstream of a route, with its connections."""

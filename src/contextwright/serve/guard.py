@@ -74,10 +74,10 @@ class Guard:
         """Return why a call is refused; empty if it is not."""
         hosts = [host_name(b"//" + value) for name, value in headers if name == b"host"]
         if len(hosts) != 1 or not self.hosts.issuperset(hosts):
-            return "this gateway does not answer under that name"
+            return "this gateway is not served under that host name"
         origins = [host_name(value) for name, value in headers if name == b"origin"]
         if not self.hosts.issuperset(origins):
-            return "this gateway does not answer pages of other sites"
+            return "requests from pages of other sites are refused"
         return ""
 
 
@@ -114,7 +114,7 @@ class Keys:
         """
         if not self.is_token_in(shown):
             raise ProviderError(
-                "this route needs the gateway's token in the place of the key",
+                "this route needs the gateway's token instead of the provider's key",
                 kind="authentication",
                 status=401,
             )

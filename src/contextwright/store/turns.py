@@ -62,7 +62,7 @@ def add_work(state: State, turn: Turn) -> tuple[str, Work[list[int]]]:
     """
     id = require_name(turn.conversation, "conversation's id")
     if isinstance(turn.key, Message):
-        raise UsageError("several messages of a turn are one list", hint="add([first, second])")
+        raise UsageError("pass the messages of a turn as one list", hint="add([first, second])")
     key = turn.key if turn.key is None else require_name(turn.key, "key")
     messages = tuple(turn.messages)
     if not messages:

@@ -140,6 +140,6 @@ def arguments(turns: Turns, level: Level) -> Iterator[Problem]:
             match call:
                 case {"function": {"arguments": str()}}:
                     place = f"{path}.tool_calls[{index}].function.arguments"
-                    yield Problem("H-args", place, "a string is encoded twice", "warning")
+                    yield Problem("H-args", place, "a JSON string is encoded twice", "warning")
                 case _:
                     pass

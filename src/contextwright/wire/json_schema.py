@@ -120,7 +120,7 @@ def json_schema_problems(
                 reason = f"must be {words}, not {shown(value)}"
                 yield Problem(code, f"{place}.{key}", reason, level)
         if items and lacks_items(node):
-            yield Problem(code, f"{place}.items", "an array has to say what it holds", level)
+            yield Problem(code, f"{place}.items", "an array needs items", level)
 
 
 def answer_problems(form: Object, code: str, path: str, level: Level) -> Iterator[Problem]:

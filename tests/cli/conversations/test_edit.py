@@ -76,7 +76,7 @@ def test_rename(cw: Run) -> None:
     assert cw("rename", "dinner", "lunch") == (
         1,
         "",
-        "cw: there is a conversation 'lunch' already (choose another id)\n",
+        "cw: conversation 'lunch' already exists (choose another id)\n",
     )
     assert cw("rename", "dinner").code == 2
 

@@ -209,12 +209,12 @@ WRONG = {
     "a message that is not there": (
         ("diff", "lunch", *MODEL, "--at", "1", "--at", "99"),
         1,
-        "cw: there is no message 99 in 'lunch'",
+        "cw: there is no message 99 in 'lunch' (it has 4 messages)",
     ),
     "one moment only": (
         ("diff", "lunch", *MODEL),
         2,
-        "cw: one conversation, and no second point (add --at N, or name two conversations)",
+        "cw: there is no second point to compare with (add --at N, or name two conversations)",
     ),
     "numbers in the wrong option": (
         ("diff", "lunch", *MODEL, "--from", "40"),
@@ -249,7 +249,7 @@ WRONG = {
     "a backup over a file": (
         ("backup", "chat.json"),
         2,
-        "cw: there is 'chat.json' already (name a new file)",
+        "cw: 'chat.json' already exists (name a new file)",
     ),
     "a backup of Postgres": (
         ("backup", "new.db", "--store", "postgresql://u:secret@h/d"),

@@ -95,7 +95,7 @@ def test_a_model_that_is_a_guess_is_said(cw: Run) -> None:
     code, _, err = cw("build", "-", "--model", "gtp5", input=CHAT)
     assert code == 0
     assert err.splitlines()[0] == (
-        "cw: 'gtp5' is not known; taken for some OpenAI-compatible model"
+        "cw: 'gtp5' is not known; treated as an unknown OpenAI-compatible model"
     )
 
 
@@ -224,7 +224,7 @@ def test_explain(cw: Run) -> None:
 def test_explain_says_that_a_model_is_not_known(cw: Run) -> None:
     arguments = ("--from", "openai-chat", "--model", "mystery-9")
     _, out, _ = cw("explain", "-", *arguments, input=CHAT)
-    note = "'mystery-9' is not known; taken for some OpenAI-compatible model"
+    note = "'mystery-9' is not known; treated as an unknown OpenAI-compatible model"
     assert out.splitlines()[1] == note
 
 
@@ -305,7 +305,7 @@ def test_diff_says_what_broke(cw: Run) -> None:
     assert code == 0
     rows = dict(re.split(" {2,}", line, maxsplit=1) for line in out.splitlines())
     assert rows["cause"] == "the system text changed: CurrentTime[1]"
-    assert rows["parted at"] == "messages[0], byte 0"
+    assert rows["differs at"] == "messages[0], byte 0"
     assert rows["price"].endswith("tokens not shared")
 
 
@@ -329,7 +329,10 @@ def test_diff_of_two_files_as_json(cw: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (("-",), "one conversation, and no second point (add --at N, or name two conversations)"),
+        (
+            ("-",),
+            "there is no second point to compare with (add --at N, or name two conversations)",
+        ),
         (("-", "--at", "2", "--at", "9"), "--at 9: the conversation has 4 messages"),
         (("a", "b", "c"), "cw diff compares two requests"),
         (("-", "--at", "0", "--at", "2"), "Invalid value for '--at'"),

@@ -336,7 +336,7 @@ def test_metadata_goes_to_chat_only_with_what_is_stored() -> None:
     plain = cw.convert(body, "openai-responses", "openai-chat", model="gpt-5.6-sol")
     assert "metadata" not in plain.payload
     assert [str(change) for change in plain.changes] == [
-        "loss.setting metadata: refused without store"
+        "loss.setting metadata: not allowed without store"
     ]
     stored = cw.convert({**body, "store": True}, "openai-responses", "openai-chat")
     assert stored.payload["metadata"] == {"run": "7"}

@@ -74,7 +74,7 @@ def test_an_effort_becomes_one_that_the_model_takes(
     ("format", "model", "asked", "said"),
     [
         ("openai-responses", "o3", "none", "repair.setting effort: none is low here"),
-        ("openai-chat", "o1-mini", "high", "loss.setting effort: o1-mini takes no effort"),
+        ("openai-chat", "o1-mini", "high", "loss.setting effort: o1-mini has no effort setting"),
         (
             "gemini",
             "gemini-2.5-pro",
@@ -186,7 +186,7 @@ def test_an_effort_that_openai_refuses(format: str, body: dict[str, Any], found:
 
 
 ALONE = "none, because {} reasons beside functions in the Responses API alone"
-UNSET = "{} takes no effort beside functions here, but in the Responses API"
+UNSET = "{} accepts effort together with functions only in the Responses API"
 
 
 @pytest.mark.parametrize(

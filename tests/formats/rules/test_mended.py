@@ -235,7 +235,7 @@ CASES = {
         "openai-responses",
         {"model": "gpt-5.6-sol", "input": [HI], "tool_choice": "required"},
         {"tool_choice": None},
-        ["loss.setting tool_choice: refused without tools"],
+        ["loss.setting tool_choice: not allowed without tools"],
     ),
     "alternatives at the root of a schema, in Responses": Case(
         "openai-responses",
@@ -316,7 +316,7 @@ CASES = {
             },
         },
         {"toolConfig": {"retrievalConfig": {"languageCode": "uk"}}},
-        ["loss.setting toolConfig.functionCallingConfig: refused without functions"],
+        ["loss.setting toolConfig.functionCallingConfig: not allowed without functions"],
         "gemini-2.5-flash",
     ),
     "settings of the wrong type at another host, which may know fields of its own": Case(

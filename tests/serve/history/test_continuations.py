@@ -97,7 +97,7 @@ def test_a_history_that_nobody_here_has_is_refused(field: str, upstream: str) ->
         assert server.bodies == []
     assert answer.status == 400
     assert answer.json["error"]["message"] == (
-        f"{field} {value!r} is not known here, and not to the upstream: send the whole input"
+        f"{field} {value!r} is known neither here nor to the upstream: send the whole input"
     )
 
 
@@ -256,7 +256,9 @@ def test_an_item_that_nobody_here_has_is_refused(upstream: str) -> None:
             answer = gateway.generate(CLIENT, body, model=ECHO)
         assert server.bodies == []
     assert answer.status == 400
-    assert "item_reference 'fc_elsewhere_1' is not known here" in answer.json["error"]["message"]
+    assert (
+        "item_reference 'fc_elsewhere_1' is known neither here" in answer.json["error"]["message"]
+    )
 
 
 def test_half_a_history_is_not_gone_on_from() -> None:

@@ -56,27 +56,27 @@ DAMAGE = {
     ),
     "a call that waits and is none": (
         "INSERT INTO open_calls VALUES (1, 1, 0, 'x', 'x')",
-        ["calls conversation 'a': waiting calls without a message: 1"],
+        ["calls conversation 'a': open calls without a message: 1"],
         True,
     ),
     "a call that waits and was answered": (
         "INSERT INTO open_calls VALUES (1, 2, 1, 'c1', 'times')",
-        ["calls conversation 'a': answered calls that still wait: 1"],
+        ["calls conversation 'a': answered calls that are listed as open: 1"],
         True,
     ),
     "a call that does not wait": (
         f"DELETE FROM open_calls WHERE {A}",
-        ["calls conversation 'a': calls without a result that do not wait: 1"],
+        ["calls conversation 'a': calls without a result that are not listed as open: 1"],
         True,
     ),
     "lengths that do not add up": (
         f"UPDATE messages SET length = length + 1 WHERE {A} AND seq = 6",
-        ["lengths conversation 'a': messages with another length than that of their text: 1"],
+        ["lengths conversation 'a': messages whose recorded length is wrong: 1"],
         True,
     ),
     "a length of the whole that is wrong": (
         f"UPDATE heads SET length = 1 WHERE {A}",
-        ["lengths conversation 'a': its length is not that of its messages"],
+        ["lengths conversation 'a': its recorded length is not that of its messages"],
         True,
     ),
     "a message that is lost": (
@@ -84,7 +84,7 @@ DAMAGE = {
         [
             "hole conversation 'a': messages 6 to 6 are missing",
             "half conversation 'a': of the turn at 5 1 of 2 are there",
-            "calls conversation 'a': waiting calls without a message: 1",
+            "calls conversation 'a': open calls without a message: 1",
         ],
         False,
     ),
@@ -93,7 +93,7 @@ DAMAGE = {
         [
             "half conversation 'a': of the turn at 8 0 of 1 are there",
             "head conversation 'a': its head says 8, the last message is 7",
-            "lengths conversation 'a': its length is not that of its messages",
+            "lengths conversation 'a': its recorded length is not that of its messages",
         ],
         False,
     ),
@@ -107,7 +107,7 @@ DAMAGE = {
     ),
     "messages without a turn": (
         f"DELETE FROM turns WHERE {A} AND first = 8",
-        ["turns conversation 'a': messages 8 to 8 are of no turn"],
+        ["turns conversation 'a': messages 8 to 8 belong to no turn"],
         False,
     ),
     "a gap between turns": (
@@ -117,12 +117,12 @@ DAMAGE = {
     ),
     "an answer that is noted of another": (
         "INSERT INTO answers (conversation, seq, joins) VALUES (1, 4, 2)",
-        ["answers conversation 'a': messages that answer others than is noted: 1"],
+        ["answers conversation 'a': messages that are paired with the wrong calls: 1"],
         True,
     ),
     "a join to nothing": (
         f"UPDATE messages SET joins = 5000 WHERE {A} AND seq = 3",
-        ["answers conversation 'a': messages that answer others than is noted: 1"],
+        ["answers conversation 'a': messages that are paired with the wrong calls: 1"],
         True,
     ),
     "a message nobody can read": (
@@ -132,7 +132,7 @@ DAMAGE = {
     ),
     "a message of another kind": (
         f"UPDATE messages SET kind = 1 WHERE {A} AND seq = 4",
-        ["kind conversation 'a': message 4 is noted as of another kind"],
+        ["kind conversation 'a': message 4 is recorded with the wrong kind"],
         True,
     ),
     "settings nobody can read": (
@@ -159,12 +159,12 @@ DAMAGE = {
     ),
     "a fork behind the end": (
         "UPDATE conversations SET fork_at = 30 WHERE number = 2",
-        ["fork conversation 'b': it was forked at 30, behind the end of its parent"],
+        ["fork conversation 'b': it was forked at 30, past the end of its parent"],
         False,
     ),
     "another tenant": (
         "UPDATE messages SET kind = 1 WHERE conversation = 3",
-        ["kind conversation 'a' of 'other': message 1 is noted as of another kind"],
+        ["kind conversation 'a' of 'other': message 1 is recorded with the wrong kind"],
         True,
     ),
 }

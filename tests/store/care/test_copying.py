@@ -102,7 +102,7 @@ def no_fork(store: cw.Store) -> None:
     [
         (in_other_words, "conversation 'a' of the target holds another message 1"),
         (longer, "conversation 'a' of the target has 34 messages, the source 8"),
-        (no_fork, "conversation 'b' of the target was forked elsewhere, or not at all"),
+        (no_fork, "conversation 'b' of the target was forked at another place, or not forked"),
     ],
 )
 def test_a_target_with_other_content_is_refused(

@@ -177,7 +177,7 @@ def test_what_is_broken_off_in_the_background_is_tried_again(store: Store) -> No
         return "They spoke."
 
     recipe = with_writer(summariser, background=True)
-    for reason in ("it is being written", "it was broken off"):
+    for reason in ("it is being written", "it was interrupted"):
         context = chat.context(recipe, model=MODEL)
         assert cw.Change("loss.summary", "summary", reason) in context.changes
         store.state.background.wait()

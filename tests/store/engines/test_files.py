@@ -114,7 +114,7 @@ def test_a_read_only_store_can_be_read(
     open_folder.chmod(0o755)
     store.close()
     assert done.stderr == ""
-    assert "may not be written" in done.stdout
+    assert "is not writable" in done.stdout
     assert [path.name for path in open_folder.iterdir()] == ["store.db"]
 
 

@@ -110,7 +110,7 @@ def fork(session: Session, argument: str) -> None:
     if not argument:
         raise UsageError("/fork needs the id of the new conversation")
     if not session.is_begun:
-        raise UsageError("nothing has been said yet")
+        raise UsageError("the conversation has no messages yet")
     session.fork(argument)
     say(f"now in {shown(argument)}")
 

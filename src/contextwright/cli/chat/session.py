@@ -100,7 +100,7 @@ class Session:
             UsageError: the conversation is empty.
         """
         if not self.is_begun:
-            raise UsageError("nothing has been said yet")
+            raise UsageError("the conversation has no messages yet")
         recipe, arguments = self.arguments(at)
         return self.chat.context(recipe, **arguments, at=at)
 

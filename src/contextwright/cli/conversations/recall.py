@@ -138,7 +138,7 @@ def recall(
 def report(found: RecallResult, min_confidence: float) -> int:
     """Note what is missing from a result; return the exit code."""
     if found.trouble:
-        note(f"cw: by words only: {found.trouble}")
+        note(f"cw: ranked by words only: {found.trouble}")
     list_changes(found.changes)
     if not found.items:
         sure = f"{found.confidence:.0%} sure; --min-confidence 0"

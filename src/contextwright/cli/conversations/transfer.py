@@ -113,8 +113,9 @@ def import_files(
     """Import conversations of other tools.
 
     Reads exports of ChatGPT, Claude, Slack and Telegram, logs of Claude Code and Codex,
-    fine-tuning data, Port 42 sessions, and every format of cw formats as a document, as JSON Lines
-    with a conversation each, or with a message each, which are one conversation. Each file is
+    fine-tuning data, Port 42 sessions, and every format of cw formats: as a document, or as JSON
+    Lines with one conversation or one message per line. All messages of such a file are one
+    conversation. Each file is
     stored whole or not at all. Importing a file again adds only what is new; a later export of
     Slack or Telegram also brings what was edited or deleted since.
 

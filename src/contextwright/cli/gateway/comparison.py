@@ -66,7 +66,7 @@ def compared_rows(comparison: Comparison) -> list[tuple[str, str]]:
     rows = [("shared", shared), ("cause", comparison.cause)]
     if comparison.first_difference is None:
         return rows
-    rows.insert(1, ("parted at", f"{comparison.first_difference}, byte {comparison.byte or 0:,}"))
+    rows.insert(1, ("differs at", f"{comparison.first_difference}, byte {comparison.byte or 0:,}"))
     if comparison.cost is not None:
         fresh = f"{numbered(comparison.fresh, 'token')} not shared"
         rows.append(("price", f"{money(comparison.cost)} for {fresh}"))

@@ -63,8 +63,9 @@ def replay(
     """Write a recorded request for another API, or resend it.
 
     Offline it prints the body that the provider would have been sent, and counts what could not
-    cross. With --send it asks the provider, and prints the answer; --json prints all of it. The
-    provider is asked at OPENAI_BASE_URL, ANTHROPIC_BASE_URL or GOOGLE_GEMINI_BASE_URL if set.
+    be translated. With --send it asks the provider, and prints the answer; --json prints all of
+    it. The provider is asked at OPENAI_BASE_URL, ANTHROPIC_BASE_URL or GOOGLE_GEMINI_BASE_URL if
+    set.
 
     \b
     cw replay 12 --format openai-responses --changes

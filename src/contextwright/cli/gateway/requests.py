@@ -43,7 +43,8 @@ def list_requests(
     """List recorded requests, the newest last.
 
     `cached` is the share of the input that the provider read from its cache, `same` the share that
-    the request before began with too. If `same` is higher, the difference was paid for again.
+    equals the beginning of the request before. If `same` is higher, the difference was paid for
+    again.
 
     \b
     cw requests
@@ -190,5 +191,5 @@ def prefix_of(record: RecordedRequest) -> Iterator[tuple[str, str]]:
     same = f"{prefix.shared:,} of {prefix.tokens:,} tokens ({prefix.share:.1%})"
     yield "same as before", f"{same}, in request {record.previous}"
     if prefix.first_difference is not None:
-        yield "parted at", f"{prefix.first_difference}, byte {prefix.byte or 0:,}"
+        yield "differs at", f"{prefix.first_difference}, byte {prefix.byte or 0:,}"
     yield "cause", prefix.cause

@@ -81,8 +81,9 @@ def diff(
     """Compare two requests and find where the cache breaks.
 
     Compares two points of one conversation, or the newest requests of two conversations: how much
-    of the first the provider's cache keeps, where they part, why, and the price. Numbers without
-    --model are recorded requests (see cw requests); one is compared with the request before it.
+    of the first the provider's cache keeps, where they first differ, why, and the price. Numbers
+    without --model are recorded requests (see cw requests); a single one is compared with the
+    request before it.
 
     \b
     cw diff lunch --model claude-sonnet-5-5 --at 40 --at 42
@@ -129,7 +130,7 @@ def snapshots(names: list[str], at: list[int], nows: list[datetime]) -> list[Sna
         raise UsageError("cw diff compares two requests", hint="name two conversations, or --at")
     if len(names) == 1 and not at:
         raise UsageError(
-            "one conversation, and no second point", hint="add --at N, or name two conversations"
+            "there is no second point to compare with", hint="add --at N, or name two conversations"
         )
     points = [*at, None, None][:2]
     times = nows * 2 if len(nows) == 1 else nows or [None, None]

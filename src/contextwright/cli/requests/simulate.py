@@ -51,7 +51,7 @@ MinCached = Annotated[
         min=0,
         max=100,
         metavar="PERCENT",
-        help="Exit with 1 if less of all tokens is in the previous request's prefix.",
+        help="Exit with 1 if a smaller share of the tokens repeats the previous request.",
     ),
 ]
 

@@ -61,7 +61,7 @@ def summarise(
     cw summarise lunch --recipe mine.toml --model claude-sonnet-5-5 --undo
     """
     if undo and show:
-        raise UsageError("--undo and --show exclude each other", hint="leave out one of them")
+        raise UsageError("--undo and --show cannot be combined", hint="leave out one of them")
     refuse_unused(request, summariser, undo=undo, show=show)
     task = RequestTask.of(request)
     writer = None if summariser is None else by_command(summariser)

@@ -138,7 +138,7 @@ def fit_effort(wire: dict[str, Any], model: Model, changes: list[Change]) -> Non
         return
     if model.efforts == ():
         take_out(wire, "output_config.effort")
-        changes.append(Change("loss.setting", "effort", f"{model.id} takes no effort"))
+        changes.append(Change("loss.setting", "effort", f"{model.id} has no effort setting"))
     else:
         put(wire, "output_config.effort", nearest_effort(effort, model.efforts, changes))
 

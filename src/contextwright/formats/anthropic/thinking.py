@@ -56,7 +56,7 @@ def write_thinking(
         budget = settings.thinking_budget
         write_budget(BUDGETS[effort] if free or not budget else budget, model, wire, changes)
     elif free:
-        reason = f"{model.id} thinks to a budget; using {BUDGETS[USUAL]:,}"
+        reason = f"{model.id} thinks within a budget; using {BUDGETS[USUAL]:,}"
         changes.append(Change("repair.setting", "thinking_budget", reason))
         write_budget(BUDGETS[USUAL], model, wire, changes)
     else:

@@ -296,7 +296,7 @@ def settle_effort(body: dict[str, Any], model: Model, changes: list[Change]) -> 
     if not is_refused_beside_tools(body, model):
         return
     if model.tools_without_effort:
-        reason = f"{model.id} takes no effort beside functions here, but in the Responses API"
+        reason = f"{model.id} accepts effort together with functions only in the Responses API"
         changes.append(Change("loss.setting", "effort", reason))
         del body["reasoning_effort"]
     elif "none" in (accepted_efforts(model) or ()):

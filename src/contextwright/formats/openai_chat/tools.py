@@ -239,7 +239,7 @@ def settle_choice(body: dict[str, Any], changes: list[Change]) -> None:
             value = body.pop(field)
             if value is not None:
                 code = "repair.setting" if value in USUAL else "loss.setting"
-                changes.append(Change(code, field, f"refused without {needed}"))
+                changes.append(Change(code, field, f"not allowed without {needed}"))
     for problem in forced_tool(body):
         del body["tool_choice"]
         changes.append(Change("loss.setting", "tool_choice", problem.message))

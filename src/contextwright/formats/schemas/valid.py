@@ -73,7 +73,7 @@ class Mender:
         for key, value in schema.items():
             place = f"{path}.{key}"
             if value is None and key not in MEANING_NULL and is_keyword(key):
-                self.repair(place, "null says nothing; left out")
+                self.repair(place, "null has no effect; left out")
             elif key in HOLDING_ONE:
                 mended[key] = self.inner(value, place, depth)
             elif key in HOLDING_LIST and is_list(value) and value:
@@ -91,7 +91,7 @@ class Mender:
             else:
                 mended[key] = value
         if self.items and lacks_items(mended):
-            self.repair(f"{path}.items", "an array has to say what it holds; anything")
+            self.repair(f"{path}.items", "an array needs items; any are allowed")
             mended["items"] = {}
         return mended
 

@@ -107,7 +107,7 @@ def names_in(files: Files) -> list[str]:
     """Return the files that may hold conversations."""
     names = list(files.names) if len(files.names) == 1 else files.ending(*ENDINGS)
     if not names:
-        raise ParseError("there is no JSON in it", file=files.label)
+        raise ParseError("it contains no JSON", file=files.label)
     return names
 
 

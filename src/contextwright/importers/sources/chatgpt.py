@@ -67,7 +67,7 @@ def conversation_files(files: Files) -> list[str]:
         if name.rpartition("/")[2].lower().startswith("conversations")
     ]
     if not found:
-        raise ParseError("there is no conversations.json in it", file=files.label)
+        raise ParseError("it contains no conversations.json", file=files.label)
     return found
 
 

@@ -57,11 +57,11 @@ def read(files: Files, options: ReadOptions) -> Iterator[Imported]:
     """Yield the sessions of a log, or of all logs in a folder, each with its subagents."""
     names = list(files.names) if len(files.names) == 1 else files.ending(".jsonl")
     if not names:
-        raise ParseError("there is no log (.jsonl) in it", file=files.label)
+        raise ParseError("it contains no log (.jsonl)", file=files.label)
     for name in names:
         log = Log(files, name)
         if not log.agents and len(names) == 1:
-            raise ParseError("no message is in it", file=files.shown(name))
+            raise ParseError("it contains no message", file=files.shown(name))
         # A session that was opened and closed again leaves a log without messages.
         for agent in log.agents or {"": None}:
             yield log.imported(agent)

@@ -42,7 +42,7 @@ def read(files: Files, options: ReadOptions) -> Iterator[Imported]:
     """Yield the sessions of a log, or of all logs in a folder."""
     names = list(files.names) if len(files.names) == 1 else logs_of(files)
     if not names:
-        raise ParseError("there is no log (.jsonl) in it", file=files.label)
+        raise ParseError("it contains no log (.jsonl)", file=files.label)
     for name in names:
         with files.ahead():
             first = next((value for _, value in files.lines(name)), None)

@@ -62,7 +62,7 @@ def session_files(files: Files) -> list[str]:
         return list(files.names)
     names = [name for name in files.ending(*ENDINGS) if name.rpartition("/")[2] not in INDEX]
     if not names:
-        raise ParseError("there is no session (.json) in it", file=files.label)
+        raise ParseError("it contains no session (.json)", file=files.label)
     return names
 
 

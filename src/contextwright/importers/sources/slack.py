@@ -105,7 +105,7 @@ def root_of(files: Files) -> str:
     found = [name for name in files.names if name.rpartition("/")[2] == "users.json"]
     if not found:
         hint = "name the folder or zip that holds users.json"
-        raise ParseError("there is no users.json in it", file=files.label, hint=hint)
+        raise ParseError("it contains no users.json", file=files.label, hint=hint)
     return min(found, key=len).removesuffix("users.json")
 
 
@@ -272,9 +272,9 @@ class Channel:
         bot, people = fields.maybe("bot_id"), self.people
         mine = people.is_me(bot, author)
         if mine and people.guess is not None:
-            self.tell("guess.me", f"{shown(people.guess.label)} is taken for the assistant")
+            self.tell("guess.me", f"{shown(people.guess.label)} is assumed to be the assistant")
         elif not mine and people.options.me is None and (bot or subtype == "bot_message"):
-            self.tell("guess.participant", "bots are participants; name your own as `me`")
+            self.tell("guess.participant", "no bot is the assistant: name yours with `me`")
         return "assistant" if mine else "user"
 
     def tell(self, code: str, reason: str, path: str = "me") -> None:

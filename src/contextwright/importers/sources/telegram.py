@@ -81,7 +81,7 @@ def result_file(files: Files) -> str:
     if len(found) != 1:
         number = "no" if not found else "more than one"
         hint = "export as machine-readable JSON, and name result.json"
-        raise ParseError(f"there is {number} result.json in it", file=files.label, hint=hint)
+        raise ParseError(f"it contains {number} result.json", file=files.label, hint=hint)
     return found[0]
 
 
@@ -127,7 +127,11 @@ class Chat:
             raise ParseError("a chat has its id before its messages", path=fields.place("id"))
         with_bot = fields.maybe("type") == "bot_chat"
         if not with_bot and self.options.me is None:
-            self.report.change("guess.participant", "me", "everybody is a participant; name `me`")
+            self.report.change(
+                "guess.participant",
+                "me",
+                "no message is the assistant's: name the assistant with `me`",
+            )
         self.unread = self.messages(id, with_bot=with_bot)
         return Imported(
             id=as_id(NAME, id),

@@ -28,9 +28,9 @@ class MessagesQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     )
     before: Annotated[Seq, Meta(description="List those before this number.")] | None = None
     count: Limit = 50
-    preview: Annotated[int, Meta(ge=0, le=100_000, description="Most characters of each part.")] = (
-        240
-    )
+    preview: Annotated[
+        int, Meta(ge=0, le=100_000, description="Maximum characters of each part.")
+    ] = 240
     model: Annotated[ModelName, Meta(description="Count tokens for this model.")] | None = None
 
 

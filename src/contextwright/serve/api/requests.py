@@ -73,7 +73,7 @@ class ReplayQuery(RecordedQuery, frozen=True, kw_only=True, forbid_unknown_field
 class ProgramQuery(RecordedQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A recorded request as a program."""
 
-    kind: Annotated[ProgramKind, Meta(description="In which language.")] = field(
+    kind: Annotated[ProgramKind, Meta(description="Language of the program.")] = field(
         name="as", default="curl"
     )
 

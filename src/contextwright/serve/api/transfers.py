@@ -37,8 +37,10 @@ class ImportQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     )
     branches: Annotated[bool, Meta(description="Store other versions as forks.")] = False
     threads: Annotated[bool, Meta(description="Store threads as conversations.")] = False
-    me: Annotated[str, Meta(max_length=256, description="Who is the assistant.")] | None = None
-    strict: Annotated[bool, Meta(description="Refuse what would have to be mended.")] = False
+    me: (
+        Annotated[str, Meta(max_length=256, description="Participant who is the assistant.")] | None
+    ) = None
+    strict: Annotated[bool, Meta(description="Refuse data that would need a repair.")] = False
 
 
 class ImportAnswer(Struct, frozen=True, kw_only=True):

@@ -381,7 +381,7 @@ def is_instructions(message: Message) -> bool:
 def unknown(name: str, value: object) -> ProviderError:
     """Return the error for a request whose history nobody here has."""
     return ProviderError(
-        f"{name} {shown(value)} is not known here, and not to the upstream: send the whole input",
+        f"{name} {shown(value)} is known neither here nor to the upstream: send the whole input",
         kind="invalid",
         status=400,
     )

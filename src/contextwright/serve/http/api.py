@@ -267,7 +267,7 @@ def read_query(type: type[Struct], fields: dict[str, str], query: str) -> Struct
         raise ApiError(400, "the query cannot be read") from None
     for name, value in pairs:
         if name in found:
-            raise ApiError(422, "a parameter is there twice")
+            raise ApiError(422, "a parameter is given twice")
         found[name] = value
     return checked(found, type, strict=False)
 

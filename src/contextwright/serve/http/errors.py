@@ -43,7 +43,7 @@ ErrorType: TypeAlias = Literal[
 MEANINGS: dict[int, str] = {
     400: "The request cannot be read: broken JSON, or a path or query that is not UTF-8.",
     401: "The token is missing or wrong.",
-    403: "The call comes under a foreign host name, or from a page of another site.",
+    403: "The host name is not the gateway's, or the call comes from a page of another site.",
     404: "There is no such conversation, message or record.",
     408: "The body came too slowly.",
     409: "The key or the id is in use for something else.",

@@ -28,9 +28,11 @@ ConversationId: TypeAlias = Annotated[
 Seq: TypeAlias = Annotated[
     int, Meta(ge=1, le=MAX_NUMBER, description="Number of a message, from 1.")
 ]
-Limit: TypeAlias = Annotated[int, Meta(ge=1, le=MAX_PAGE, description="Most entries of a page.")]
+Limit: TypeAlias = Annotated[
+    int, Meta(ge=1, le=MAX_PAGE, description="Maximum number of entries in a page.")
+]
 Budget: TypeAlias = Annotated[
-    int, Meta(ge=1, le=MAX_NUMBER, description="Tokens of the whole request.")
+    int, Meta(ge=1, le=MAX_NUMBER, description="Token budget of the whole request.")
 ]
 RecipeName: TypeAlias = Annotated[
     str, Meta(max_length=256, description="Name of a recipe that comes with the package.")

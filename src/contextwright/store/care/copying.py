@@ -310,7 +310,7 @@ def require_beginning(source: Engine, target: Engine, entry: Entry, known: Entry
     """Raise if the target has a different conversation with this id."""
     fork = (entry.parent, entry.fork_at)
     if fork != (known.parent, known.fork_at):
-        raise conflict(entry, "was forked elsewhere, or not at all")
+        raise conflict(entry, "was forked at another place, or not forked")
     if known.last > entry.last:
         raise conflict(entry, f"has {known.last:,} messages, the source {entry.last:,}")
     if content_of(source, entry, known.last) != content_of(target, known, known.last):

@@ -163,7 +163,7 @@ class Examination:
         if patient.parent is not None and patient.parent_tenant != patient.tenant:
             problem = "the conversation it was forked from is not there"
         elif patient.parent is not None and patient.before > (patient.parent_last or 0):
-            problem = f"it was forked at {patient.before}, behind the end of its parent"
+            problem = f"it was forked at {patient.before}, past the end of its parent"
         elif patient.parent is None and patient.fork_at is not None:
             problem = "it was forked from nothing"
         if first is not None and agree and patient.fork_at not in (None, first - 1):
@@ -194,15 +194,17 @@ class Examination:
         ((opening, closing),) = self.connection.rows(ends, number)
         gaps = self.connection.rows(GAPS, number)
         for turn, size, _ in gaps:
-            yield self.found("turns", f"nothing joins the turn at {turn}, of {size}, to the next")
+            yield self.found(
+                "turns", f"the turn at {turn} ({size} messages) is not linked to the next one"
+            )
         covers = (opening, closing) == ((before + 1, self.end) if count else (None, None))
         if not covers or not is_whole:
             for turn, size, there in self.connection.rows(HALVES, number):
                 yield self.found("half", f"of the turn at {turn} {there} of {size} are there")
         if not covers and is_whole and opening is not None and opening > before + 1:
-            yield self.found("turns", f"messages {before + 1} to {opening - 1} are of no turn")
+            yield self.found("turns", f"messages {before + 1} to {opening - 1} belong to no turn")
         if not covers and is_whole and (closing or before) < self.end:
-            problem = f"messages {(closing or before) + 1} to {self.end} are of no turn"
+            problem = f"messages {(closing or before) + 1} to {self.end} belong to no turn"
             yield self.found("turns", problem)
         yield from self._head(is_whole and covers and not gaps)
 
@@ -213,7 +215,7 @@ class Examination:
             yield self.found("head", "it has no row in heads")
         elif patient.last != end:
             sql = "UPDATE heads SET last = ? WHERE conversation = ?"
-            cure = Cure(sql, ((end, patient.number),), f"the last number is {end} again")
+            cure = Cure(sql, ((end, patient.number),), f"the last number was set to {end}")
             problem = f"its head says {patient.last}, the last message is {end}"
             yield self.found("head", problem, cure if is_sound else None)
 
@@ -226,7 +228,7 @@ class Examination:
         if astray:
             drop = "DELETE FROM marks WHERE conversation = ? AND seq = ?"
             rows = tuple((number, seq) for seq in astray)
-            cure = Cure(drop, rows, "they are gone")
+            cure = Cure(drop, rows, "they were removed")
             yield self.found("marks", f"marks without a message: {len(astray):,}", cure)
 
     def _summaries(self) -> Iterator[Finding]:
@@ -236,7 +238,7 @@ class Examination:
         rows = tuple((number, *row) for row in self.connection.rows(sql, number, self.end))
         if rows:
             drop = "DELETE FROM summaries WHERE conversation = ? AND name = ? AND last = ?"
-            cure = Cure(drop, rows, "they are gone")
+            cure = Cure(drop, rows, "they were removed")
             yield self.found("summaries", f"summaries of missing messages: {len(rows):,}", cure)
 
     @cached_property
@@ -259,14 +261,16 @@ class Examination:
                     yield self._damaged(seq, body, message)
                     continue
                 if kind != kind_of(message):
-                    cure = Cure(SET_KIND, ((kind_of(message), number, seq),), "its kind was noted")
-                    problem = f"message {seq} is noted as of another kind"
+                    cure = Cure(
+                        SET_KIND, ((kind_of(message), number, seq),), "its kind was corrected"
+                    )
+                    problem = f"message {seq} is recorded with the wrong kind"
                     yield self.found("kind", problem, cure)
                 said = marks_of(message)
                 if said and seq not in self.marked and not damage_of(message, seq):
                     unmarked.append((number, seq, *said))
         if unmarked:
-            cure = Cure(MARK, tuple(unmarked), "they are marked as they say")
+            cure = Cure(MARK, tuple(unmarked), "their marks were restored")
             problem = f"hidden or pinned messages without a mark: {len(unmarked):,}"
             yield self.found("marks", problem, cure)
 
@@ -287,8 +291,8 @@ class Examination:
         astray = {row for row in waiting if not self._is_call(row[0], row[1])}
         if astray:
             rows = tuple((number, seq, part) for seq, part, _, _ in sorted(astray))
-            cure = Cure(DROP_CALL, rows, "they are gone")
-            yield self.found("calls", f"waiting calls without a message: {len(astray):,}", cure)
+            cure = Cure(DROP_CALL, rows, "they were removed")
+            yield self.found("calls", f"open calls without a message: {len(astray):,}", cure)
         if not self._is_readable:
             return
         pairing = pairing_of(tools_in(self.connection, self.head, self.end))
@@ -296,13 +300,15 @@ class Examination:
         extra = waiting - wanted - astray
         if extra:
             rows = tuple((number, seq, part) for seq, part, _, _ in sorted(extra))
-            cure = Cure(DROP_CALL, rows, "they are gone")
-            yield self.found("calls", f"answered calls that still wait: {len(extra):,}", cure)
+            cure = Cure(DROP_CALL, rows, "they were removed")
+            yield self.found(
+                "calls", f"answered calls that are listed as open: {len(extra):,}", cure
+            )
         lost = wanted - waiting
         if lost:
             rows = tuple((number, *call) for call in sorted(lost))
-            cure = Cure(KEEP_CALL, rows, "they wait again")
-            problem = f"calls without a result that do not wait: {len(lost):,}"
+            cure = Cure(KEEP_CALL, rows, "they were listed again")
+            problem = f"calls without a result that are not listed as open: {len(lost):,}"
             yield self.found("calls", problem, cure)
         yield from self._answers(set(pairing.answers))
 
@@ -313,9 +319,9 @@ class Examination:
         for sql, rows in ((DROP_ANSWER, answers - wanted), (KEEP_ANSWER, wanted - answers)):
             if rows:
                 values = tuple((number, *row) for row in sorted(rows))
-                cure = Cure(sql, values, "they are paired again")
+                cure = Cure(sql, values, "they were paired again")
                 count = len({seq for seq, _ in rows})
-                problem = f"messages that answer others than is noted: {count:,}"
+                problem = f"messages that are paired with the wrong calls: {count:,}"
                 yield self.found("answers", problem, cure)
 
     def _is_call(self, seq: int, part: int) -> bool:

@@ -39,8 +39,8 @@ def length_findings(examined: Examination) -> Iterator[Finding]:
             if stored != length:
                 wrong.append((length, number, seq))
     if wrong:
-        problem = f"messages with another length than that of their text: {len(wrong):,}"
-        yield examined.found("lengths", problem, Cure(SET, tuple(wrong), "worked out again"))
+        problem = f"messages whose recorded length is wrong: {len(wrong):,}"
+        yield examined.found("lengths", problem, Cure(SET, tuple(wrong), "computed again"))
     if connection.rows(HEAD, number) not in ([], [(length,)]):
-        cure = Cure(SET_HEAD, ((length, number),), "worked out again")
-        yield examined.found("lengths", "its length is not that of its messages", cure)
+        cure = Cure(SET_HEAD, ((length, number),), "computed again")
+        yield examined.found("lengths", "its recorded length is not that of its messages", cure)

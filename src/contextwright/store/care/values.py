@@ -48,7 +48,7 @@ CHECKS = (
         "heads",
         f"NOT (marked BETWEEN 0 AND {LARGEST} AND rewritten BETWEEN 0 AND {LARGEST})",
         "UPDATE heads SET marked = 0, rewritten = 0",
-        "they begin again",
+        "they were reset",
     ),
     Check(
         "episodes",

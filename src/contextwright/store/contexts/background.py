@@ -58,7 +58,7 @@ class Background:
 
         In any case the key is released, so that the next build may try again.
         """
-        failure = "it was broken off"
+        failure = "it was interrupted"
         try:
             failure = work()
         except ContextwrightError as error:

@@ -181,7 +181,8 @@ def take(
         count, marked = stands
         if at is not None:
             if not 1 <= at <= count:
-                raise NotFound(f"there is no message {at} in {shown(id)}")
+                hint = f"it has {count:,} message{'' if count == 1 else 's'}"
+                raise NotFound(f"there is no message {at} in {shown(id)}", hint=hint)
             count = at
         log, length = load(connection, head, count, needs)
         history = PricedHistory(log, meter, recipe)

@@ -88,7 +88,7 @@ def require_free(target: str) -> None:
     file_of(target)
     for name in (target, f"{target}-wal", f"{target}-journal"):
         if os.path.lexists(name):
-            raise UsageError(f"there is {shown(name)} already", hint="name a new file")
+            raise UsageError(f"{shown(name)} already exists", hint="name a new file")
 
 
 def free_name(path: str, word: str) -> str:

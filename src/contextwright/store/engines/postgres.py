@@ -368,7 +368,7 @@ class PostgresEngine:
         match error:
             case errors.LockNotAvailable():
                 hint = "another process holds a transaction open"
-                return StoreBusy(f"{self.where} is busy since a minute", hint=hint)
+                return StoreBusy(f"{self.where} has been busy for a minute", hint=hint)
             case errors.DiskFull():
                 return StoreFull(f"no room in {self.where}", hint="free some space and try again")
             case _ if is_passing(error):

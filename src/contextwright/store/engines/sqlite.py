@@ -242,7 +242,7 @@ class SqliteEngine:
         match error:
             case apsw.BusyError() | apsw.LockedError() | apsw.ProtocolError():
                 hint = "another process holds a transaction open"
-                return StoreBusy(f"{where} is busy since {PATIENCE:.0f} seconds", hint=hint)
+                return StoreBusy(f"{where} has been busy for {PATIENCE:.0f} seconds", hint=hint)
             case apsw.FullError():
                 return StoreFull(f"no room to write {where}", hint="free some space and try again")
             case apsw.CantOpenError() if os.path.isdir(self.path):
@@ -251,7 +251,7 @@ class SqliteEngine:
                 hint = "does the folder exist, and may you write there?"
                 return StoreError(f"cannot open {where}", hint=hint)
             case apsw.ReadOnlyError() | apsw.PermissionsError():
-                return StoreError(f"{where} may not be written", hint="see its permissions")
+                return StoreError(f"{where} is not writable", hint="check its permissions")
             case apsw.NotADBError():
                 return UnknownSchema(f"{where} is not an SQLite file")
             case apsw.CorruptError():
@@ -299,7 +299,9 @@ def use_log(connection: SqliteConnection) -> None:
         try:
             if connection.database.pragma("journal_mode", "wal") == "wal":
                 return
-            raise StoreError("this file system keeps no write-ahead log", hint="use a local disk")
+            raise StoreError(
+                "this file system does not support a write-ahead log", hint="use a local disk"
+            )
         except apsw.BusyError:
             if time.monotonic() > deadline:
                 raise

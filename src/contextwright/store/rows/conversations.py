@@ -403,7 +403,7 @@ def forget(connection: Connection, tenant: str, id: str) -> int | None:
     for number, *_ in connection.rows(NAME, tenant, id):  # also one whose end is damaged
         connection.rows(END + connection.for_update, number)
         for (fork,) in connection.rows(ANY_FORK, number, tenant):
-            hint = "forget the fork first"
+            hint = "remove the fork first"
             raise Conflict(f"{shown(fork)} was forked from {shown(id)}", hint=hint)
         connection.run("DELETE FROM conversations WHERE number = ?", number)
         return number

@@ -154,7 +154,7 @@ def with_missing(
     if len(rows) == last - first + 1:
         return rows
     if conversations.state_of(connection, number) is None:
-        raise NotFound("the conversation was forgotten while it was read")
+        raise NotFound("the conversation was removed while it was read")
     found = {row[0]: row for row in rows}
     return [found.get(seq, (seq, *blank)) for seq in range(first, last + 1)]
 

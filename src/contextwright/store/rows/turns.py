@@ -181,7 +181,7 @@ def require_same(
         for old, new in zip(stored, bodies, strict=True)
     ):
         raise Conflict(
-            f"the key {shown(key)} was used for other messages ({known[0]} to {known[-1]})",
+            f"the key {shown(key)} was used for another turn, from message {known[0]} on",
             hint="a key names one turn; retry with the same messages, or use a new key",
         )
 
@@ -211,7 +211,9 @@ def mark(
     )
     message = message_at(connection, head, seq)
     if message.visibility == "erased":
-        raise UsageError(f"message {seq} of {shown(id)} was erased", hint="nothing brings it back")
+        raise UsageError(
+            f"message {seq} of {shown(id)} was erased", hint="erased text cannot be restored"
+        )
     marked = f"SELECT {column} FROM marks WHERE conversation = ? AND seq = ?"
     before = connection.rows(marked, head.number, seq)
     connection.run(sql, head.number, seq, value)
@@ -262,7 +264,7 @@ def rename(connection: Connection, tenant: str, id: str, new_id: str) -> None:
     if id == new_id:
         return
     if conversations.find(connection, tenant, new_id) is not None:
-        raise Conflict(f"there is a conversation {shown(new_id)} already", hint="choose another id")
+        raise Conflict(f"conversation {shown(new_id)} already exists", hint="choose another id")
     conversations.change(connection, head, {"id": new_id})
     # Make other processes reload contexts that they cached under the old id.
     connection.run("UPDATE heads SET marked = marked + 1 WHERE conversation = ?", head.number)
@@ -299,7 +301,7 @@ def fork(
     length = length_until(connection, head.number, at)
     number = conversations.create(connection, tenant, new, head.number, length)
     if number is None:
-        raise Conflict(f"{shown(new_id)} was made by another just now")
+        raise Conflict(f"{shown(new_id)} was just created by another process")
     copy_marks = (
         "INSERT INTO marks (conversation, seq, visibility, pinned, origin) "
         "SELECT ?, seq, visibility, pinned, origin FROM marks WHERE conversation = ? AND seq <= ?"
@@ -327,7 +329,7 @@ def is_forked(connection: Connection, tenant: str, id: str, new_id: str, at: int
         return False
     there = conversations.details_of(connection, tenant, new_id)
     if there.parent != id or there.fork_at != at:
-        raise Conflict(f"there is a conversation {shown(new_id)} already")
+        raise Conflict(f"conversation {shown(new_id)} already exists")
     return True
 
 

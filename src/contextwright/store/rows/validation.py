@@ -128,7 +128,8 @@ def body_of(message: Message, path: str) -> bytes:
     """Return one message as JSON that can be read again."""
     if type(message) is not Message:
         raise UsageError(
-            f"{path}: {shown(message)} is not a message", hint="use user(…) and the like"
+            f"{path}: {shown(message)} is not a message",
+            hint="make messages with user(…), assistant(…) and so on",
         )
     try:
         body = encoded(message, path)
@@ -173,7 +174,7 @@ def memory_body(memory: Memory) -> str:
     try:
         body = encoded(memory, "memory")
         if decode_memory(body) != memory:
-            raise UsageError("memory: it would not be read again as it is")
+            raise UsageError("memory: it would change when it is read again")
     except (msgspec.ValidationError, TypeError) as error:
         refuse(memory, Memory, "memory", error)
         raise UsageError(f"memory: {shorter(str(error))}") from None

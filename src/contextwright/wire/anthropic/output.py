@@ -30,4 +30,4 @@ def output_problems(turns: list[Turn], payload: Object) -> Iterator[Problem]:
         yield Problem("A-output", path, "refused if the request ends with an assistant turn")
     blocks = (block.fields for turn in turns for block in turn.blocks)
     if any(map(is_cited, sources_in(blocks))):
-        yield Problem("A-output", path, "refused beside citations")
+        yield Problem("A-output", path, "not allowed together with citations")

@@ -91,7 +91,9 @@ def warming(payload: Object) -> Iterator[Problem]:
     }
     for field, is_asked in excluded.items():
         if is_asked:
-            yield Problem("A-max-output", "max_tokens", f"0 fills the cache alone, without {field}")
+            yield Problem(
+                "A-max-output", "max_tokens", f"0 only fills the cache, and allows no {field}"
+            )
 
 
 def tools(payload: dict[str, Any], model: Model) -> Iterator[Problem]:
@@ -113,7 +115,7 @@ def tools(payload: dict[str, Any], model: Model) -> Iterator[Problem]:
             continue
         yield from shape_problems(tool, CustomTool, path)
         if isinstance(name, str) and not TOOL_NAME(name):
-            yield Problem("A-toolname", f"{path}.name", "1 to 128 of letters, digits, _ and -")
+            yield Problem("A-toolname", f"{path}.name", "must be 1 to 128 letters, digits, _ or -")
         schema = tool.get("input_schema")
         if is_object(schema):
             yield from input_schema(schema, f"{path}.input_schema")
@@ -138,7 +140,7 @@ def input_schema(schema: dict[str, Any], path: str) -> Iterator[Problem]:
     properties = schema.get("properties")
     for name in properties if is_object(properties) else ():
         if not ARGUMENT(name):
-            reason = "1 to 64 of letters, digits, _, . and -"
+            reason = "must be 1 to 64 letters, digits, _, . or -"
             yield Problem("A-schema", f"{path}.properties.{name}", reason)
 
 
@@ -166,7 +168,9 @@ def request_settings(payload: dict[str, Any], model: Model) -> Iterator[Problem]
     if mode == "enabled":
         if not model.legacy_thinking:
             level: Level = "warning" if model.matched == "default" else "error"
-            yield Problem("A-thinking-type", "thinking.type", f"{model.id} wants 'adaptive'", level)
+            yield Problem(
+                "A-thinking-type", "thinking.type", f"{model.id} accepts only 'adaptive'", level
+            )
         budget, limit = config.get("budget_tokens"), payload.get("max_tokens")
         if not isinstance(budget, int) or budget < MIN_THINKING_BUDGET:
             yield Problem("A-thinking-type", "thinking.budget_tokens", "at least 1024")

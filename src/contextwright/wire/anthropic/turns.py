@@ -163,11 +163,13 @@ def calls(turn: Turn, open_calls: dict[str, Block]) -> Iterator[Problem]:
         if id in open_calls:
             yield Problem("A-dup-id", f"{block.path}.id", f"tool_use id {shown(id)} occurs twice")
         if not ID(id):
-            yield Problem("A-id", f"{block.path}.id", "an id holds only letters, digits, _ and -")
+            yield Problem(
+                "A-id", f"{block.path}.id", "an id may have only letters, digits, _ and -"
+            )
         name = block.fields.get("name")
         if isinstance(name, str) and not CALL_NAME(name):
             level: Level = "warning" if 0 < len(name) <= LONGEST_CALL_NAME else "error"
-            reason = "1 to 128 of letters, digits, _ and -"
+            reason = "must be 1 to 128 letters, digits, _ or -"
             yield Problem("A-callname", f"{block.path}.name", reason, level)
         open_calls[id] = block
 
@@ -370,7 +372,10 @@ def tools_missing(turns: list[Turn], payload: dict[str, Any], model: Model) -> I
         return
     if any(block.kind == "tool_use" for turn in turns for block in turn.blocks):
         yield Problem(
-            "A-tools-missing", "tools", "the history calls tools, none is given", "warning"
+            "A-tools-missing",
+            "tools",
+            "the history has tool calls, but no tools are given",
+            "warning",
         )
 
 

@@ -136,7 +136,7 @@ def tools(body: Object, model: Model) -> Iterator[Problem]:
 def schemas(holder: Object, path: str, proto: str, plain: str) -> Iterator[Problem]:
     """A schema is given once, as a proto or as plain JSON Schema."""
     if holder.get(proto) is not None and holder.get(plain) is not None:
-        yield Problem("G-schema", f"{path}.{proto}", f"{proto} and {plain} exclude each other")
+        yield Problem("G-schema", f"{path}.{proto}", f"{proto} and {plain} cannot be combined")
     yield from schema_problems(holder.get(proto), f"{path}.{proto}")
 
 
@@ -191,7 +191,7 @@ def unneeded_choice(body: Object, model: Model) -> Iterator[Problem]:
     if calling and not declared and not body.get("cachedContent"):
         level: Level = "warning" if model.thought_signatures else "error"
         path = "toolConfig.functionCallingConfig"
-        yield Problem("G-tools-missing", path, "refused without functions", level)
+        yield Problem("G-tools-missing", path, "not allowed without functions", level)
 
 
 def thinking(config: Any, model: Model) -> Iterator[Problem]:

@@ -84,14 +84,14 @@ def node_problems(fields: Object, path: str) -> Iterator[Problem]:
         if values is not None and not all_texts(values):
             yield Problem("G-schema", f"{path}.{key}", "must be a list of strings")
     if isinstance(type_, str) and type_.upper() == "ARRAY" and fields.get("items") is None:
-        yield Problem("G-schema", f"{path}.items", "an array has to say what it holds")
+        yield Problem("G-schema", f"{path}.items", "an array needs items")
     properties = fields.get("properties")
     if properties is not None and not is_object(properties):
         yield Problem("G-schema", f"{path}.properties", "must be an object of schemas")
     elif properties is not None:
         for name in properties:
             if not PARAMETER(name):
-                reason = "a letter or _ first, then letters, digits and _, at most 64"
+                reason = "must start with a letter or _, then letters, digits or _; at most 64"
                 yield Problem("G-schema", f"{path}.properties.{name}", reason, "warning")
     options = fields.get("anyOf")
     if options is not None and not is_list(options):

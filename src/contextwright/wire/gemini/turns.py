@@ -162,7 +162,7 @@ def one_function(
 
 FUNCTIONS = {"functionCall": "args", "functionResponse": "response"}
 """The two kinds of function parts, and the field of each that holds an object."""
-NAME_RULE = "a letter or _ first, then letters, digits, _ . : -, at most 128"
+NAME_RULE = "must start with a letter or _, then letters, digits, _ . : -; at most 128"
 
 
 def pairing(turns: list[Turn], model: Model, *, cached: bool = False) -> Iterator[Problem]:

@@ -106,7 +106,7 @@ def one_call(call: dict[str, Any], path: str, level: Level) -> Iterator[Problem]
             )
 
 
-NAME_RULE = "1 to 64 of letters, digits, _ and -"
+NAME_RULE = "must be 1 to 64 letters, digits, _ or -"
 
 
 def is_json_object(text: str) -> bool:

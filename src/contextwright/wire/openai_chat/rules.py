@@ -250,7 +250,7 @@ def tool_choice(body: dict[str, Any], level: Level) -> Iterator[Problem]:
     """Settings about tools are refused if there are no tools."""
     for field, needed in NEEDING_TOOLS.items():
         if body.get(field) is not None and not body.get(needed):
-            yield Problem("OC-tools-missing", field, f"refused without {needed}", level)
+            yield Problem("OC-tools-missing", field, f"not allowed without {needed}", level)
     yield from forced_tool(body, level)
 
 
@@ -335,9 +335,11 @@ def dependent(body: dict[str, Any]) -> Iterator[Problem]:
     """Settings that are refused without another one; the limit is given under one name."""
     for field, needed in NEEDING.items():
         if body.get(field) and not body.get(needed):
-            yield Problem("OC-needs", field, f"refused without {needed}")
+            yield Problem("OC-needs", field, f"not allowed without {needed}")
     if all(body.get(field) is not None for field in OUTPUT_LIMITS):
-        yield Problem("OC-max-output", "max_tokens", "refused beside max_completion_tokens")
+        yield Problem(
+            "OC-max-output", "max_tokens", "not allowed together with max_completion_tokens"
+        )
 
 
 def instruction_roles(messages: Messages, model: Model, dialect: Dialect) -> Iterator[Problem]:
@@ -382,7 +384,7 @@ def efforts(body: dict[str, Any], model: Model) -> Iterator[Problem]:
         reason = f"{model.id} takes {', '.join(accepted)}"
         yield Problem("OC-effort", "reasoning_effort", reason, "warning")
     elif is_refused_beside_tools(body, model):
-        reason = f"{model.id} takes no effort beside functions here, but in the Responses API"
+        reason = f"{model.id} accepts effort together with functions only in the Responses API"
         if not model.tools_without_effort:
             reason = f"{model.id} reasons beside functions in the Responses API alone, not here"
         yield Problem("OC-effort", "reasoning_effort", reason, "warning")
@@ -404,7 +406,7 @@ def sampling(body: dict[str, Any], model: Model) -> Iterator[Problem]:
         yield Problem("OC-sampling", "reasoning_effort", f"{model.id} does not reason", "warning")
     if not model.sampling:
         if body.get("max_tokens") is not None:
-            reason = f"{model.id} wants max_completion_tokens"
+            reason = f"{model.id} needs max_completion_tokens instead"
             yield Problem("OC-sampling", "max_tokens", reason, "warning")
         for field, accepted in SAMPLING.items():
             if body.get(field) not in accepted:

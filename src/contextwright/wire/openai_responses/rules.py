@@ -288,13 +288,13 @@ def ids(read: Input) -> Iterator[Problem]:
         if not ID(call_id):
             # Some hosts accept other characters; none accepts other lengths.
             level = "warning" if 0 < len(call_id) <= LONGEST_ID else "error"
-            message = "1 to 64 of letters, digits, _ and -"
+            message = "must be 1 to 64 letters, digits, _ or -"
             yield Problem("OR-id", f"input[{index}].call_id", message, level)
 
 
 def item_id(id: str, kind: str, path: str, read: Input) -> Iterator[Problem]:
     if not ID(id):
-        yield Problem("OR-id", path, "1 to 64 of letters, digits, _ and -", read.level)
+        yield Problem("OR-id", path, "must be 1 to 64 letters, digits, _ or -", read.level)
         return
     prefix = ID_PREFIXES.get(kind, "")
     if not id.startswith(prefix):

@@ -316,7 +316,7 @@ def choice_problems(body: dict[str, Any], level: Level = "error") -> Iterator[Pr
     if elsewhere or any(item.get("type") in ADDING for _, item in objects_in(body.get("input"))):
         return
     if not body.get("tools"):
-        yield Problem("OR-tools-missing", "tool_choice", "refused without tools", level)
+        yield Problem("OR-tools-missing", "tool_choice", "not allowed without tools", level)
     elif is_object(choice) and choice.get("type") in ("function", "custom"):
         if choice["name"] not in defined_names(body["tools"]):
             reason = f"there is no tool {shown(choice['name'])}"
@@ -354,7 +354,7 @@ def name_problems(name: Any, code: str, path: str, level: Level) -> Iterator[Pro
             level = "warning"
         elif not name:
             level = "error"
-        yield Problem(code, path, "1 to 64 of letters, digits, _ and -", level)
+        yield Problem(code, path, "must be 1 to 64 letters, digits, _ or -", level)
 
 
 STRICT = "strict needs every property required and additionalProperties: false"

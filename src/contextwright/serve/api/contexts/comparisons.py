@@ -31,7 +31,7 @@ class CompareQuery(RequestQuery, frozen=True, kw_only=True, forbid_unknown_field
         Meta(
             pattern="^(at|recipe|model|budget|format|now|request):.+$",
             max_length=300,
-            description="What differs in the other: `at:320`, `recipe:aya`, `request:7` …",
+            description="What differs in the other: `at:320`, `recipe:aya` …, or `request:7`",
         ),
     ] = field(name="with")
 
@@ -88,7 +88,7 @@ class ComparisonAnswer(Struct, frozen=True, kw_only=True):
 
 
 def compare_contexts(store: Store, query: CompareQuery) -> ComparisonAnswer:
-    """Compare two requests of a conversation: where they part, why, and what that costs.
+    """Compare two requests of a conversation: where they first differ, why, and what that costs.
 
     `with` says what is different in the other, earlier request, or names a recorded one.
     """
@@ -113,7 +113,7 @@ def compare_contexts(store: Store, query: CompareQuery) -> ComparisonAnswer:
 
 
 def compare_requests(store: Store, query: CompareRequestsQuery) -> ComparisonAnswer:
-    """Compare two recorded requests: where they part, why, and what that costs."""
+    """Compare two recorded requests: where they first differ, why, and what that costs."""
     previous, other, earlier = recorded_prompt(store, query.other)
     prompt, this, payload = recorded_prompt(store, query.request)
     words = difference_of(payload, earlier)

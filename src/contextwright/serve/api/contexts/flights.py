@@ -38,7 +38,12 @@ class FlightQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     budget: Budget | None = None
     format: FormatName | None = None
     columns: Annotated[
-        int, Meta(ge=1, le=MAX_COLUMNS, description="Most requests; the newest are made.")
+        int,
+        Meta(
+            ge=1,
+            le=MAX_COLUMNS,
+            description="Maximum number of requests; the newest ones are built.",
+        ),
     ] = 200
 
 
