@@ -1,7 +1,10 @@
 """What formats of files share."""
 
+from typing import Any
+
 import pytest
 
+import contextwright as cw
 from contextwright.formats.file_formats import iso_time
 
 
@@ -23,3 +26,25 @@ from contextwright.formats.file_formats import iso_time
 )
 def test_times_are_iso_8601_with_a_zone(spelling: str, time: str | None) -> None:
     assert iso_time(spelling) == time
+
+
+FILES = ("aya", "forge", "gryag", "port42")
+FIELDS: list[tuple[dict[str, Any], list[str]]] = [
+    ({}, []),
+    ({"pinned": True}, ["pinned"]),
+    ({"kind": "summary"}, ["kind"]),
+    ({"kind": "note", "pinned": True}, ["kind", "pinned"]),
+    ({"kind": "event", "visibility": "internal"}, []),  # the whole message is reported
+]
+
+
+@pytest.mark.parametrize("format", FILES)
+@pytest.mark.parametrize(("fields", "lost"), FIELDS)
+def test_a_file_names_the_fields_that_only_we_have(
+    format: str, fields: dict[str, Any], lost: list[str]
+) -> None:
+    rendered = cw.render([cw.user("q"), cw.user("what was said", **fields)], format)
+    reported = [str(change) for change in rendered.changes if change.code == "loss.envelope"]
+    assert reported == [
+        f"loss.envelope messages[].{field}: {format} has no place for it" for field in lost
+    ]

@@ -44,6 +44,9 @@ BESIDE_HISTORY = ("system_instruction", "user_parts")
 
 ANY_NAME = Spelling(allowed=r"\s\S")
 """Tool names in a file: anything but an empty string."""
+OURS_ALONE = ("kind", "pinned")
+"""Fields of a message that no other program's file has a place for."""
+EMPTY = Message("user")
 EPOCH = "1970-01-01T00:00:00Z"
 """The time of a message without one: a fixed value that nobody takes for real, not the clock."""
 
@@ -114,10 +117,11 @@ def is_foreign(extra: Extra, target: Target) -> bool:
 
 def unsaid(conversation: Conversation, format: str, envelope: Iterable[str]) -> list[Change]:
     """Return a change for everything but the messages that the file cannot hold."""
+    written = [message for message in conversation.messages if message.visibility == "public"]
     changes = [
         Change("loss.envelope", f"messages[].{field}", f"{format} has no place for it")
-        for field in envelope
-        if any(getattr(message, field) is not None for message in conversation.messages)
+        for field in (*envelope, *OURS_ALONE)
+        if any(getattr(message, field) != getattr(EMPTY, field) for message in written)
     ]
     if conversation.tools:
         changes.append(Change("loss.tool", "tools", f"{format} has no place for definitions"))
