@@ -28,6 +28,7 @@ def test_times_are_iso_8601_with_a_zone(spelling: str, time: str | None) -> None
     assert iso_time(spelling) == time
 
 
+SIGNED = {"type": "thinking", "thinking": "hm", "signature": "c2ln"}
 FILES = ("aya", "forge", "gryag", "port42")
 FIELDS: list[tuple[dict[str, Any], list[str]]] = [
     ({}, []),
@@ -48,3 +49,42 @@ def test_a_file_names_the_fields_that_only_we_have(
     assert reported == [
         f"loss.envelope messages[].{field}: {format} has no place for it" for field in lost
     ]
+
+
+LOST: list[tuple[str, str, Any, list[str]]] = [
+    (
+        "port42",
+        "forge",
+        {"id": "s", "agent": "a", "messages": [], "metadata": {"model": "m"}},
+        ["loss.setting agent: port42 only", "loss.setting metadata: port42 only"],
+    ),
+    (
+        "openai-chat",
+        "forge",
+        {"messages": [], "metadata": {"k": "v"}, "temperature": 0.5},
+        [
+            "loss.setting temperature: forge has no settings",
+            "loss.setting metadata: forge has no settings",
+        ],
+    ),
+    (
+        "anthropic",
+        "forge",
+        [{"role": "assistant", "content": [SIGNED]}],
+        ["loss.signature messages[0].parts[0]: forge has no place for it; the thinking stays"],
+    ),
+    (
+        "openai-chat",
+        "gryag",
+        [{"role": "user", "content": "hi"}, {"role": "system", "content": "Be brief."}],
+        [
+            "repair.system messages[1]: "
+            "gryag takes no system message here; sent as a marked user note"
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize(("source", "target", "data", "changes"), LOST)
+def test_every_loss_has_a_change(source: str, target: str, data: Any, changes: list[str]) -> None:
+    assert list(map(str, cw.convert(data, source, target).changes)) == changes

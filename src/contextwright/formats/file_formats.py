@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from contextwright.errors import shown
 from contextwright.formats.base import Options
 from contextwright.formats.reader import Reader
-from contextwright.formats.rules import Draft, Rule, apply_rules
+from contextwright.formats.rules import Draft, Rule, apply_rules, path_to
 from contextwright.formats.target import Spelling, Target, Traits, respelled
 from contextwright.messages.changes import Change
 from contextwright.messages.conversation import Conversation, Settings
@@ -78,7 +78,17 @@ def drafted(
     target = Target(traits, model, options, same_format, spoken, names)
     needed = () if fits and all(is_plain(one, target) for one in conversation.messages) else rules
     draft, changes = apply_rules(conversation.messages, target, needed)
+    changes.extend(unsigned(draft, target))
     return draft, target, changes
+
+
+def unsigned(draft: Draft, target: Target) -> Iterator[Change]:
+    """Yield a change for each thought that a file holds without its signature."""
+    for place, message in draft:
+        for index, part in enumerate(message.parts):
+            if type(part) is Thinking and part.signature:
+                reason = f"{target.title} has no place for it; the thinking stays"
+                yield Change("loss.signature", path_to(place, index), reason)
 
 
 def is_plain(message: Message, target: Target) -> bool:
@@ -125,18 +135,18 @@ def unsaid(conversation: Conversation, format: str, envelope: Iterable[str]) -> 
     ]
     if conversation.tools:
         changes.append(Change("loss.tool", "tools", f"{format} has no place for definitions"))
-    settings = conversation.settings
-    changes.extend(
-        Change("loss.setting", name, f"{format} has no settings")
+    settings = [
+        name
         for name in Settings.__struct_fields__
-        if getattr(settings, name) != getattr(Settings(), name)
-    )
+        if getattr(conversation.settings, name) != getattr(Settings(), name)
+    ]
+    changes.extend(Change("loss.setting", name, f"{format} has no settings") for name in settings)
     changes.extend(
         Change("loss.setting", field, f"{name} only")
         for name, fields in conversation.extra.items()
         if name != format
         for field in fields
-        if field not in Settings.__struct_fields__
+        if field not in settings
     )
     return changes
 

@@ -177,8 +177,9 @@ def system_notes(waiting: Draft, target: Target, changes: list[Change], behind: 
             return waiting
         return [joined(waiting)]
     notes: Draft = []
+    taker = target.traits.title or target.model.id
     for place, message in waiting:
-        reason = f"{target.model.id} takes no system message here; sent as a marked user note"
+        reason = f"{taker} takes no system message here; sent as a marked user note"
         changes.append(Change("repair.system", path_to(place), reason))
         note = replace(message, role="user", author=None)
         note = own_extra(note, "user", target, path_to(place), changes)
