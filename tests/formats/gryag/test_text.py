@@ -45,6 +45,30 @@ def test_gry_57_and_58_compact_text() -> None:
     assert [problem.code for problem in cw.check(COMPACT, "gryag")] == ["GRY-57"]
 
 
+QUOTES: list[tuple[str, str, cw.Reply | None]] = [
+    ("Al#1: [↩︎ Bob: hi] yes", "yes", cw.Reply(author=cw.Author(name="Bob"), excerpt="hi")),
+    ("Al#1 → Cy#2: [↩︎ Bob: hi] y", "y", cw.Reply(author=cw.Author(name="Cy"), excerpt="hi")),
+    ("Al#1: [↩︎ Bob: a: b] yes", "yes", cw.Reply(author=cw.Author(name="Bob"), excerpt="a: b")),
+    ("Al#1: [↩︎ hi] yes", "yes", cw.Reply(excerpt="hi")),
+    ("Al#1: [↩︎ : hi] yes", "yes", cw.Reply(excerpt="hi")),
+    ("Al#1: [↩︎ Bob: ] yes", "yes", cw.Reply(author=cw.Author(name="Bob"))),
+    ("Al#1: [↩︎] yes", "yes", None),
+    ("Al#1: [↩︎ Bob: hi yes", "[↩︎ Bob: hi yes", None),
+]
+
+
+@pytest.mark.parametrize(("line", "words", "reply"), QUOTES)
+def test_gry_57_quotes(line: str, words: str, reply: cw.Reply | None) -> None:
+    [message] = cw.parse(line, "gryag").messages
+    assert (message.text, message.reply_to) == (words, reply)
+
+
+@pytest.mark.parametrize("mark", ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c", "\r"])
+def test_only_a_line_feed_begins_a_line(mark: str) -> None:
+    [message] = cw.parse(f"Al#1: a{mark}Bob#2: b\r\n", "gryag").messages
+    assert message.text == f"a{mark}Bob#2: b"
+
+
 def test_compact_text_without_speakers() -> None:
     conversation = cw.parse("просто слова\nще", "gryag")
     assert conversation.messages == (cw.user("просто слова\nще"),)

@@ -80,9 +80,10 @@ class Entry(Struct):
 
 
 def read_compact(text: str, reader: Reader) -> list[Message]:
-    """Read the messages of a compact text."""
+    """Read the messages of a compact text. Other line breaks than `\\n` are part of a message."""
     entries: list[Entry] = []
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
+        line = line.removesuffix("\r")
         if line.strip() == RESPOND:
             reader.repair("repair.cue", f"line {number}", "a cue for the model, not a message")
             continue
@@ -122,12 +123,13 @@ def speaker_of(head: str) -> Speaker | None:
 def message_of(entry: Entry) -> Message:
     """Build a message from its lines."""
     speaker = entry.speaker
-    excerpt, lines = take_excerpt(entry.lines)
+    quoted, excerpt, lines = take_excerpt(entry.lines)
     words = "\n".join(lines).rstrip("\n")
     parts = (Text(words),) if words else ()
     if speaker is None:
         return Message("user", parts)
-    answered = Author(name=speaker.answers.name) if speaker.answers else None
+    name = speaker.answers.name if speaker.answers else quoted
+    answered = Author(name=name) if name else None
     reply = Reply(author=answered, excerpt=excerpt) if answered or excerpt else None
     if speaker.label is None:
         return Message("assistant", parts, reply_to=reply)
@@ -135,15 +137,20 @@ def message_of(entry: Entry) -> Message:
     return Message("user", parts, Author(name=speaker.name), reply, meta=meta)
 
 
-def take_excerpt(lines: list[str]) -> tuple[str | None, list[str]]:
-    """Take the quoted text `[↩︎ Name: words]` from the start of a message or its own line."""
+def take_excerpt(lines: list[str]) -> tuple[str | None, str | None, list[str]]:
+    """Take the quote `[↩︎ Name: words]` from the start of a message or its own line.
+
+    Returns the name, the words and the other lines.
+    """
     for index, line in enumerate(lines[:2]):
         quote, closed, rest = line.partition("]")
         if not (quote.startswith(EXCERPT) and closed):
             continue
         said = quote.removeprefix(EXCERPT).lstrip("\ufe0e\ufe0f ")
-        _, colon, words = said.partition(": ")
+        name, colon, words = said.partition(": ")
+        if not colon:
+            name, words = "", said
         rest = rest.removeprefix(" ")
         kept = [rest] if rest else []
-        return (words if colon else said) or None, [*lines[:index], *kept, *lines[index + 1 :]]
-    return None, lines
+        return name or None, words or None, [*lines[:index], *kept, *lines[index + 1 :]]
+    return None, None, lines
