@@ -94,6 +94,8 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
     origins: list[int] = []
     for place, message in draft:
         entries = entries_of(message, called, path_to(place), changes)
+        if target.same_format and message.sent_at is not None:
+            entries = [{**entry, "timestamp": message.sent_at} for entry in entries]
         if not all(entry["content"] for entry in entries):
             entries = [entry for entry in entries if entry["content"]]
             changes.append(Change("loss.blank", path_to(place), "content cannot be empty"))
