@@ -3,7 +3,6 @@
 import json
 from typing import Any
 
-import msgspec
 import pytest
 
 import contextwright as cw
@@ -406,28 +405,6 @@ def test_the_shapes_of_a_document() -> None:
     assert cw.render(conversation, "forge").payload == data
     capital = cw.parse([{"Role": "user", "Content": "hi"}], "forge")
     assert cw.render(capital, "forge").payload == [User("hi")]
-
-
-def test_times_return_to_forge() -> None:
-    """What is added to Forge's messages, or changed, keeps its time."""
-    noon = "2026-01-01T12:00:00Z"
-    conversation = cw.parse(
-        [User("hi") | {"timestamp": "yesterday", "metadata": {"a": 1}}], "forge"
-    )
-    [asked] = conversation.messages
-    answer = cw.assistant("Hello.", sent_at=noon)
-    later = msgspec.structs.replace(asked, sent_at=noon)
-    for messages, written in (
-        ((asked, answer), "yesterday"),
-        ((later, answer), noon),
-    ):
-        rendered = cw.render(msgspec.structs.replace(conversation, messages=messages), "forge")
-        assert rendered.payload == [
-            User("hi") | {"timestamp": written, "metadata": {"a": 1}},
-            {"role": "assistant", "content": "Hello.", "timestamp": noon},
-        ]
-        assert list(rendered.payload[0]) == ["role", "content", "timestamp", "metadata"]
-        assert rendered.changes == ()
 
 
 @pytest.mark.parametrize(

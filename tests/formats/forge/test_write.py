@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -78,6 +79,43 @@ def test_thinking_can_be_left_out() -> None:
 def test_thinking_of_others_is_kept() -> None:
     rendered = forge(cw.assistant([cw.Thinking("from Claude", "sig", "anthropic"), cw.Text("ok")]))
     assert rendered.payload == [Assistant("[from Claude]\n\nok")]
+
+
+def test_times_return_to_forge() -> None:
+    """What is added to Forge's messages, or changed, keeps its time."""
+    noon = "2026-01-01T12:00:00Z"
+    conversation = cw.parse(
+        [User("hi") | {"timestamp": "yesterday", "metadata": {"a": 1}}], "forge"
+    )
+    [asked] = conversation.messages
+    answer = cw.assistant("Hello.", sent_at=noon)
+    later = msgspec.structs.replace(asked, sent_at=noon)
+    for messages, written in (
+        ((asked, answer), "yesterday"),
+        ((later, answer), noon),
+    ):
+        rendered = cw.render(msgspec.structs.replace(conversation, messages=messages), "forge")
+        assert rendered.payload == [
+            User("hi") | {"timestamp": written, "metadata": {"a": 1}},
+            {"role": "assistant", "content": "Hello.", "timestamp": noon},
+        ]
+        assert list(rendered.payload[0]) == ["role", "content", "timestamp", "metadata"]
+        assert rendered.changes == ()
+
+
+THOUGHTS = [
+    ("a</thinking>b", "[a</thinking>b]", False),
+    ("a]</thinking>[", "<thinking>a]&lt;/thinking>[</thinking>", True),
+    ("a][", "<thinking>a][</thinking>", False),
+    ("a &lt;/thinking>[", "<thinking>a &lt;/thinking>[</thinking>", False),
+]
+
+
+@pytest.mark.parametrize(("text", "written", "escaped"), THOUGHTS)
+def test_an_escape_in_a_thought_is_said(text: str, written: str, escaped: bool) -> None:
+    rendered = forge(cw.assistant([thought(text), cw.Text("Hi.")]))
+    assert rendered.payload[0]["content"].partition("\n\n")[0] == written
+    assert codes(rendered.changes) == ["repair.inert"] * escaped
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ def text_of(parts: Sequence[Part]) -> tuple[str, bool]:
     text = joined(parts)
     risky = any(type(part) is Text and is_risky(part.text) for part in parts)
     if not risky or is_read_as(text, parts):
-        return text, False
+        return text, any(isinstance(part, Thinking) and is_escaped(part) for part in parts)
     milder = [inert(part) if isinstance(part, Text) else part for part in parts]
     text = joined(milder)
     if is_read_as(text, milder):
@@ -79,6 +79,13 @@ def thought_text(thinking: Thinking, *, tagged: bool) -> str:
     if not tagged and (plain or is_read_as(f"[{text}]", [thinking])):
         return f"[{text}]"
     return f"<thinking>{text.replace('</thinking>', '&lt;/thinking>')}</thinking>"
+
+
+def is_escaped(thinking: Thinking) -> bool:
+    """Whether a thought is written with an escape: it has the tag that would end it."""
+    return "</thinking>" in thinking.text and thinking.text not in thought_text(
+        thinking, tagged=False
+    )
 
 
 def call_text(call: ToolCall) -> str:

@@ -32,7 +32,7 @@ r"""Matches up to the next brace or string of a JSON object. `<` and `\` cannot 
 strings. Stopping there keeps the whole scan linear: two scans that began at different tags disagree
 on what is inside a string, so the next tag ends one of them.
 """
-XML_START = re.compile(r"<(?:server_name|tool_name|arguments)>")
+XML_START = re.compile(r"<(?:server_name|tool_name|arguments)(?:\s*+/)?>")
 MARGIN = re.compile(r"^(?:\[| {0,3}(?P<fence>`{3,}|~{3,}))", re.MULTILINE)
 BRACKET = re.compile(r"[\[\]]")
 LINE_END = re.compile(r"[ \t\r]*+(?:\n|\Z)")

@@ -1,7 +1,8 @@
 """Forge's later dialect: calls as XML, read as leniently as models write it.
 
 Bare `&` and `<` are text, `CDATA` is taken verbatim, and all values are strings. An element with
-child elements is an object; a repeated name makes a list.
+child elements is an object; a repeated name makes a list. `<a/>` is an element where only elements
+can be, in a call and in its arguments; elsewhere it is text.
 """
 
 from __future__ import annotations
@@ -13,10 +14,14 @@ from msgspec import Struct, field
 
 __all__ = ["Finder", "read_xml"]
 
-TOKEN = re.compile(r"<!\[CDATA\[|</(?P<close>[A-Za-z_][\w.-]*+)>|<(?P<open>[A-Za-z_][\w.-]*+)>")
+TOKEN = re.compile(
+    r"<!\[CDATA\[|</(?P<close>[A-Za-z_][\w.-]*+)>|<(?P<open>[A-Za-z_][\w.-]*+)(?P<empty>\s*+/)?>"
+)
 ENTITY = re.compile(r"&(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#x[0-9a-fA-F]{1,6});")
 NAMED = {"&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'"}
 DEEPEST = 100
+MARKUP = 2
+"""How many open elements, the call and its arguments, hold elements only."""
 
 Value: TypeAlias = "str | dict[str, Any]"
 
@@ -69,10 +74,17 @@ def read_xml(text: str, position: int, finder: Finder) -> tuple[dict[str, Any] |
     Returns None and the position where reading stopped if there is no call before it.
     """
     stack = [Element("tool", position)]
+    said = position
     while token := TOKEN.search(text, position):
         top = stack[-1]
-        add_words(top, text[position : token.start()])
         position = token.end()
+        if token["empty"] and len(stack) > MARKUP:
+            continue
+        add_words(top, text[said : token.start()])
+        said = position
+        if token["empty"]:
+            top.add(token["open"], nothing_in(token["open"], len(stack)))
+            continue
         if token["open"] == "tool" or (token["open"] and len(stack) > DEEPEST):
             return None, token.start() if token["open"] == "tool" else position
         if token["open"]:
@@ -83,15 +95,21 @@ def read_xml(text: str, position: int, finder: Finder) -> tuple[dict[str, Any] |
             stack.pop()
             if not stack:
                 return top.children, position
-            stack[-1].add(top.name, top.value(text, token.start()))
+            value = top.value(text, token.start()) or nothing_in(top.name, len(stack))
+            stack[-1].add(top.name, value)
         else:
             end = finder.find("]]>", position)
             if end < 0:
                 return None, position
             top.words.append(text[position:end])
             top.literal = True
-            position = end + 3
+            position = said = end + 3
     return None, len(text)
+
+
+def nothing_in(name: str, depth: int) -> Value:
+    """Return the value of an empty element: `arguments` are an object, anything else is text."""
+    return {} if name == "arguments" and depth == 1 else ""
 
 
 def add_words(element: Element, words: str) -> None:
