@@ -146,6 +146,26 @@ def test_stream_that_ends_in_an_error_says_why() -> None:
     assert "Sorry" in change.reason
 
 
+@pytest.mark.parametrize(
+    ("code", "kind", "status"),
+    [
+        ("server_error", "server", 500),
+        ("too_many_requests", "rate_limit", 429),
+        ("server_is_overloaded", "overloaded", 529),
+        ("context_length_exceeded", "invalid", 400),
+    ],
+)
+@pytest.mark.parametrize("nested", [False, True], ids=["reference", "servers"])
+def test_errors_are_read_as_in_the_reference_and_as_servers_send_them(
+    code: str, kind: str, status: int, nested: bool
+) -> None:
+    fields = {"code": code, "message": "Sorry", "param": None}
+    held = {"error": {"type": code, **fields}} if nested else fields
+    error = cw.parse_stream([*STREAM[:14], {"type": "error", **held}], NAME).error
+    assert error is not None
+    assert (error.kind, error.message, error.status, error.type) == (kind, "Sorry", status, code)
+
+
 def test_failed_stream_says_why() -> None:
     failed = {**STARTED, "status": "failed", "error": {"code": "server_error", "message": "Sorry"}}
     stream = [*STREAM[:14], {"type": "response.failed", "response": failed}]

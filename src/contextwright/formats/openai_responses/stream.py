@@ -45,7 +45,8 @@ class ResponsesReader(StreamReader):
         if stem == "response.output_item":
             self.take_item(place, as_object(event.get("item")), done=step == "done")
         elif kind == "error":
-            error = error_of({"error": event})
+            # OpenAI's reference has its fields in the event, and its servers put them in an object.
+            error = error_of(event) or error_of({"error": event})
             if error is not None:
                 self.fail(error)
         elif "response" in event:
