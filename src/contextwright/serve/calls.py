@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, TypeAlias
-from urllib.parse import parse_qsl, quote
+from urllib.parse import parse_qsl, quote, unquote
 
 import msgspec
 from msgspec import Raw, Struct
@@ -50,6 +51,7 @@ TURNS = {
 }
 """The paths that take each field of messages."""
 OTHER_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
+SLASHES = re.compile(r"[/\\]")
 UPLOADS = "/upload"
 """Stands before the version in Gemini's path for files."""
 METHODS: dict[str, tuple[Action, bool]] = {
@@ -106,7 +108,7 @@ def read_call(
     fields = read_fields(body)
     if format == "gemini":
         model, _, name = method.rpartition(":")
-        if not {"", ".", ".."}.isdisjoint(model.split("/")):
+        if "" in model.split("/") or leads_elsewhere(model):
             raise ParseError("model: a name is required")  # it would lead to another path
         action, streams = METHODS[name]
         path = f"/models/{quote(model)}:{name}"
@@ -166,9 +168,9 @@ def other_call(
 
 
 def leads_elsewhere(path: str) -> bool:
-    """Whether a path may lead out of the API."""
-    plain = path.lower().replace("%2e", ".")
-    return not {".", ".."}.isdisjoint(plain.split("/"))
+    """Whether a path may lead out of the API, on any server: some decode before they split."""
+    steps = SLASHES.split(unquote(path))
+    return not {".", ".."}.isdisjoint(step.partition(";")[0] for step in steps)
 
 
 def value_of(fields: Mapping[str, Raw], name: str) -> Any:
