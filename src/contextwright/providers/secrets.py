@@ -1,4 +1,4 @@
-"""Keys in text, whatever way they are spelt: as they are, percent-encoded, in Base64, in JSON."""
+"""Keys in text, however they are spelt: plain, percent-encoded, in Base64, in hex, in JSON."""
 
 from __future__ import annotations
 
@@ -55,7 +55,8 @@ def spellings(key: str) -> tuple[bytes, ...]:
         return ()
     quoted = {quote(key, safe=safe) for safe in ("", "/")}
     lower = {ESCAPE.sub(lambda found: found[0].lower(), one) for one in quoted}
-    texts = {key, *in_base64(key.encode()), *quoted, *lower}
+    digits = key.encode().hex()
+    texts = {key, *in_base64(key.encode()), digits, digits.upper(), *quoted, *lower}
     return tuple(text.encode() for text in sorted(texts, key=len, reverse=True))
 
 

@@ -6,11 +6,14 @@ import os
 import socket
 import sys
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 from contextwright.store.rows.recorded import requests
 
 __all__ = ["is_running", "process_name"]
 
+ENDED = (b"Z", b"X")
+"""The states of Linux for a process that has ended, and whose parent has not asked how."""
 LOST_AFTER = timedelta(days=1)
 """A request that is open for longer is lost, wherever its gateway runs."""
 
@@ -40,4 +43,13 @@ def is_alive(pid: int) -> bool:
         return False
     except PermissionError:
         return True
-    return True
+    return state_of(pid) not in ENDED
+
+
+def state_of(pid: int) -> bytes:
+    """Return the state of a process; empty where there is no `/proc`."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_bytes()
+    except OSError:
+        return b""
+    return stat.rpartition(b") ")[2][:1]  # behind the name, in which anything may stand
