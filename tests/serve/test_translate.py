@@ -355,3 +355,13 @@ def test_what_the_upstream_would_refuse_is_mended_on_request() -> None:
     assert (passed.status, server.bodies[0]) == (400, payload)
     assert (mended.status, mended.headers["x-contextwright-changes"]) == (200, "1; loss.orphan")
     assert len(server.bodies[1]["contents"][2]["parts"]) == 1
+
+
+def test_a_mended_request_that_only_fills_the_cache_does_so() -> None:
+    """Claude refuses to stream it."""
+    with serving(said()) as server:
+        with running(settings_for("anthropic", server), environment=ENVIRONMENT) as gateway:
+            payload = {**request_of("anthropic", [cw.user("Hi")]), "max_tokens": 0}
+            answer = gateway.generate("anthropic", payload, model=MODELS["anthropic"])
+    assert (server.refused, answer.status) == ([], 200)
+    assert [(body["max_tokens"], body.get("stream")) for body in server.bodies] == [(0, None)]

@@ -167,12 +167,17 @@ def url_for(host: Host, model: str) -> str:
 
 
 def body_for(host: Host, payload: Mapping[str, Any], model: str) -> dict[str, Any]:
-    """Return the payload as a request for a stream; chat also has to ask for its usage."""
+    """Return the payload as a request for a stream; chat also has to ask for its usage.
+
+    Claude streams no answer to a request that only fills the cache.
+    """
     body = dict(payload)
     if host.format == "gemini":
         body.pop("model", None)
         return body
     body["model"] = model
+    if host.format == "anthropic" and body.get("max_tokens") == 0:
+        return body
     body["stream"] = True
     if host.format == "openai-chat":
         options = body.get("stream_options")
