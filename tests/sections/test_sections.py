@@ -163,6 +163,11 @@ def test_what_is_answered_is_found_in_the_history(
             id="GRY-17",
         ),
         pytest.param(
+            cw.sections.KeyFacts(),
+            "## Key Facts\n- Occupation: Software Developer\n- Location: Kyiv\n- Shoe Size: 42",
+            id="GRY-17 a label of two words",
+        ),
+        pytest.param(
             cw.sections.PastExcerpts(),
             "## Relevant Past Context\n"
             "- [Relevance: 1.00] The coffee in Lviv is better.\n"

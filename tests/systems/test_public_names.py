@@ -110,3 +110,9 @@ def test_gryag_refuses_other_settings_in_words(name: str, value: object) -> None
         settings: Any = {"ENABLE_SYSTEM_CONTEXT_BLOCK": is_on, name: value}
         with pytest.raises(cw.UsageError, match=f"{name} is not"):
             gryag.recipe("", settings)
+
+
+@pytest.mark.parametrize("value", [-1, "-1", 0, 9, 201])
+def test_gryag_names_the_range_of_its_block(value: int | str) -> None:
+    with pytest.raises(cw.UsageError, match=f"10 to 200 messages, not {value}"):
+        gryag.recipe("", {"SYSTEM_CONTEXT_BLOCK_MAX_MESSAGES": value})

@@ -185,11 +185,12 @@ def named_line(person: Author, text: str) -> str:
 
 
 def fact_line(fact: Memory) -> str:
-    """Return a fact with its label, capitalised."""
+    """Return a fact with its label, each word capitalised."""
     if not fact.key:
         return quoted(fact.text, LONGEST_MEMORY)
-    label = one_line(fact.key.replace("_", " "))
-    return labelled(label[:1].upper() + label[1:], one_line(fact.text, LONGEST_MEMORY))
+    words = one_line(fact.key.replace("_", " ")).split(" ")
+    label = " ".join(word[:1].upper() + word[1:] for word in words)
+    return labelled(label, one_line(fact.text, LONGEST_MEMORY))
 
 
 def different(found: Iterable[Memory]) -> list[Memory]:

@@ -32,7 +32,7 @@ replace = msgspec.structs.replace
 
 LEVELS = (UserProfile, KeyFacts, PastExcerpts, Episodes)
 """The layers besides the history; memories about the person who asks are not a layer."""
-WHOLE = re.compile(r"[0-9]{1,18}")
+WHOLE = re.compile(r"-?[0-9]{1,18}")
 YES, NO = ("1", "true", "yes", "on"), ("0", "false", "no", "off", "")
 
 
@@ -90,7 +90,7 @@ class Switches:
         return word in YES
 
     def number(self, name: str, *, default: int) -> int:
-        """Return a whole number that is not negative."""
+        """Return a whole number."""
         value = self.settings.get(name)
         if value is None:
             return default

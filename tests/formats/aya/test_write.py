@@ -58,6 +58,18 @@ def test_speakers(author: cw.Author | None, userid: str, changes: list[str]) -> 
     assert codes(rendered.changes) == changes
 
 
+def test_an_author_who_is_no_user_is_lost() -> None:
+    bot = cw.Author("B1")
+    rendered = aya(
+        cw.user("hi", author=bot, sent_at=NOON),
+        cw.assistant("hello", author=bot, sent_at=NOON),
+        cw.assistant("again", author=bot, sent_at=NOON),
+    )
+    assert [str(change) for change in rendered.changes] == [
+        "loss.author messages[1].author: aya names only users"
+    ]
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -82,21 +82,26 @@ def render(conversation: Conversation, model: Model, options: Options) -> Render
 
 def author_changes(draft: Draft, source: str | None) -> list[Change]:
     """Return one change for each speaker whose name is lost, or who has no id."""
-    changes: dict[Author | None, Change] = {}
+    changes: dict[tuple[bool, Author | None], Change] = {}
     for place, message in draft:
-        author = message.author
-        if message.role != "user" or author in changes:
+        author, spoken = message.author, message.role == "user"
+        if (spoken, author) in changes:
             continue
+        path = path_to(place)
+        change = None
         if author is None:
-            if source != NAME:
+            if spoken and source != NAME:
                 reason = f"no speaker is named; using <@{UNKNOWN}>"
-                changes[None] = Change("invent.author", path_to(place), reason)
+                change = Change("invent.author", path, reason)
+        elif not spoken:
+            change = Change("loss.author", f"{path}.author", "aya names only users")
         elif author.id is None:
             reason = "the name is written, because there is no id"
-            changes[author] = Change("repair.author", f"{path_to(place)}.author", reason)
+            change = Change("repair.author", f"{path}.author", reason)
         elif author.name or author.username:
-            reason = "aya keeps only the id"
-            changes[author] = Change("loss.author", f"{path_to(place)}.author", reason)
+            change = Change("loss.author", f"{path}.author", "aya keeps only the id")
+        if change is not None:
+            changes[spoken, author] = change
     return list(changes.values())
 
 
