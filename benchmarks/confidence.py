@@ -27,15 +27,15 @@ import numpy as np
 from contextwright import Store
 from contextwright.recall.confidence import (
     BIAS,
-    UNKNOWN,
+    REMARK_CONFIDENCE,
     WEIGHTS,
     Evidence,
     evidence_of,
 )
 from contextwright.recall.memories import MIN_CONFIDENCE
-from contextwright.recall.questions import question_of
+from contextwright.recall.questions import parse_question
 from contextwright.recall.ranking import rank
-from contextwright.store.recall.recall import found_in, look
+from contextwright.store.recall.recall import find_matches, read_conversation
 from recall import Set, chats_of, chosen, filled, now_of, read_sets
 
 WIDTH = 400
@@ -102,20 +102,24 @@ class Asking:
 
     def __init__(self, store: Store, id: str, conversation: dict[str, Any]) -> None:
         self.store, self.people, self.now = store, people_of(conversation), now_of(conversation)
-        self.looked = store.engine.read(lambda connection: look(connection, store.state, id, None))
+        self.looked = store.engine.read(
+            lambda connection: read_conversation(connection, store.state, id, None)
+        )
 
     def __call__(self, text: str) -> tuple[Evidence, bool]:
         outline, state = self.looked.outline, self.store.state
-        question = question_of(text, {name for name, _ in outline.people() if name}, self.now)
-        space = state.index.space
-        vector = space and space.vector_of(question.meaning)
+        question = parse_question(
+            text, {name for name, _ in outline.speaker_counts() if name}, self.now
+        )
+        space = state.index.vectors
+        vector = space and space.vector_of(question.embedded_text)
         found, meanings, _ = self.store.engine.read(
-            lambda connection: found_in(
+            lambda connection: find_matches(
                 connection, state, self.looked, question, vector, WIDTH, frozenset()
             )
         )
         total = self.looked.end
-        ranked = rank(question, found, meanings, outline, most=WIDTH, total=total, now=self.now)
+        ranked = rank(question, found, meanings, outline, limit=WIDTH, total=total, now=self.now)
         return evidence_of(ranked, found, question), question.is_remark
 
 
@@ -158,7 +162,7 @@ def fitted(cases: list[Case]) -> np.ndarray:
 
 def show(name: str, cases: list[Case], weights: np.ndarray) -> None:
     chance = 1 / (1 + np.exp(-np.array([[1, *case.evidence] for case in cases]) @ weights))
-    chance[[case.is_remark for case in cases]] = UNKNOWN
+    chance[[case.is_remark for case in cases]] = REMARK_CONFIDENCE
     kinds = np.array([case.kind for case in cases])
     own = chance[kinds == "own"]
     cells = [f"own {len(own)}, {np.mean(own < MIN_CONFIDENCE):.1%} below"]

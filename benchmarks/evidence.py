@@ -22,7 +22,7 @@ from typing import Any
 
 from contextwright import Author, Chat, Context, Message, Recipe, sections, user
 from contextwright.context.recipe_files import as_recipe
-from contextwright.recall.lines import LONGEST, day_of, line_of
+from contextwright.recall.lines import MAX_TEXT_CHARS, day_of, format_line
 from contextwright.recall.passages import Excerpt, passages_of
 from contextwright.text.quoting import one_line
 from recall import Set, chats_of, chosen, filled, message_of, now_of, read_sets
@@ -103,7 +103,7 @@ def spent(context: Context) -> int:
 def line(message: Message) -> tuple[str, str]:
     """A message as the section shows it: its day, and its line below that."""
     name = message.author.label if message.author else message.role
-    return day_of(message.sent_at), line_of(None, name, message.text)
+    return day_of(message.sent_at), format_line(None, name, message.text)
 
 
 def told_in(context: Context) -> set[tuple[str, str]]:
@@ -128,7 +128,7 @@ def excerpt_in(context: Context, text: str) -> Excerpt | None:
     """The passages of a message that a request has."""
     told = "\n".join(context.sections.values())
     passages = tuple(passages_of(text))
-    shown = [one_line(text[start:end], LONGEST) for start, end in passages]
+    shown = [one_line(text[start:end], MAX_TEXT_CHARS) for start, end in passages]
     numbers = tuple(number for number, words in enumerate(shown, 1) if words in told)
     return Excerpt(passages, numbers) if numbers else None
 

@@ -23,9 +23,9 @@ from typing import NamedTuple
 import numpy as np
 
 from contextwright.recall.ranking import (
-    NEEDED,
-    SHARPER,
-    UNSAID,
+    ABSENT_RIVAL,
+    LOG_NEEDED,
+    SHARPNESS,
     WITH_MEANING,
     WORDS_ALONE,
     Weights,
@@ -62,7 +62,7 @@ class Comparison(NamedTuple):
         return chances(compared(odds, self.sharper) + self.needed)
 
 
-IN_USE = Comparison(SHARPER, NEEDED)
+IN_USE = Comparison(SHARPNESS, LOG_NEEDED)
 
 
 def main() -> int:
@@ -101,7 +101,7 @@ def asked_of(name: str, cases: Iterator[Case], weights: Weights) -> Iterator[Ask
 
 def compared(odds: np.ndarray, sharper: float) -> np.ndarray:
     """The log-odds of messages beside their rivals, if one is needed."""
-    return sharper * odds - log(np.exp(sharper * odds).sum() + UNSAID)
+    return sharper * odds - log(np.exp(sharper * odds).sum() + ABSENT_RIVAL)
 
 
 def chances(odds: np.ndarray) -> np.ndarray:

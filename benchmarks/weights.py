@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 
 from contextwright import Store
-from contextwright.recall.aliases import with_aliases
-from contextwright.recall.packing import CHEAPEST, PRICE
-from contextwright.recall.questions import question_of
+from contextwright.recall.aliases import resolve_aliases
+from contextwright.recall.packing import MIN_PRICED_TOKENS, PRICE_EXPONENT
+from contextwright.recall.questions import parse_question
 from contextwright.recall.signals import Signals, signals_of
-from contextwright.store.recall.recall import found_in, look
+from contextwright.store.recall.recall import find_matches, read_conversation
 from recall import BUDGETS, Set, chats_of, chosen, filled, now_of, read_sets
 
 SHARES = {"locomo": 1.0, "realtalk": 1.0, "beam_100K": 0.5, "locomo_plus": 0.1}
@@ -78,21 +78,21 @@ def main() -> int:
 def cases_of(one: Set, store: Store) -> Iterator[Case]:
     for talk, (chat, conversation) in enumerate(chats_of(store, one)):
         looked = store.engine.read(
-            lambda connection, id=chat.id: look(connection, store.state, id, None)
+            lambda connection, id=chat.id: read_conversation(connection, store.state, id, None)
         )
-        names = {name for name, _ in looked.outline.people() if name}
+        names = {name for name, _ in looked.outline.speaker_counts() if name}
         places = {m["id"]: place for place, m in enumerate(conversation["messages"], 1)}
         for asked in conversation["questions"]:
             if asked["adversarial"] or not asked["evidence"]:
                 continue
-            question = question_of(asked["q"], names, now_of(conversation))
-            space = store.state.index.space
-            vector = space and space.vector_of(question.meaning)
+            question = parse_question(asked["q"], names, now_of(conversation))
+            space = store.state.index.vectors
+            vector = space and space.vector_of(question.embedded_text)
             asked_for = (store.state, looked, question, vector, MOST, frozenset[int]())
             found, meanings, _ = store.engine.read(
-                lambda connection, some=asked_for: found_in(connection, *some)
+                lambda connection, some=asked_for: find_matches(connection, *some)
             )
-            question, found = with_aliases(question, found, looked.outline)
+            question, found = resolve_aliases(question, found, looked.outline)
             rows = signals_of(question, found, meanings or {}, looked.outline, MOST)
             signals = np.array([signals for _, _, signals in rows])
             signals = signals.reshape(-1, len(NAMES))
@@ -171,7 +171,7 @@ def reached(group: list[Case], weights: np.ndarray) -> np.ndarray:
     """For each question and budget, whether all of its answer is packed."""
     hits = np.zeros((len(group), len(BUDGETS)))
     for row, one in zip(hits, group, strict=True):
-        price = PRICE * np.log(np.maximum(one.costs, CHEAPEST))
+        price = PRICE_EXPONENT * np.log(np.maximum(one.costs, MIN_PRICED_TOKENS))
         order = np.argsort(-(one.rows @ weights - price), kind="stable")
         for place, budget in enumerate(BUDGETS):
             left, held = budget, 0

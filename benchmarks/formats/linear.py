@@ -24,8 +24,8 @@ from contextwright.formats.forge.format import validate_tool_call
 from contextwright.formats.gryag.meta import clean_reply, read_metadata
 from contextwright.messages.sender import format_metadata
 from contextwright.recall.dates.periods import periods
-from contextwright.recall.packing import Packing, RecallHit, usual_price
-from contextwright.recall.questions import question_of
+from contextwright.recall.packing import Packing, RecallHit, default_price
+from contextwright.recall.questions import parse_question
 from contextwright.sections import SectionInput
 from contextwright.serve.calls import read_call
 from contextwright.serve.recording.outcome import masked
@@ -129,10 +129,10 @@ def packed(text: str) -> object:
     """A long message under a long name, one that says nearly the same, and many short ones."""
     author = cw.Author(text, text, text)
     pieces = [text[place : place + 1_000] for place in range(0, len(text), 1_000)]
-    packing = Packing(1 << 40, usual_price(len))
+    packing = Packing(1 << 40, default_price(len))
     for seq, words in enumerate((text, text[1:], *pieces), 1):
         packing.add(RecallHit(text[:9], seq, cw.user(words, author=author), 0.5, (), 0))
-    return packing.recall(text, 1 << 40, has_meaning=False).text
+    return packing.result(text, 1 << 40, has_meaning=False).text
 
 
 def without_keys(text: str) -> bytes:
@@ -156,7 +156,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "sections: quote": quoted,
     "sections: write all": recalled,
     "recall: read dates": lambda text: periods(text, ASKED),
-    "recall: read a question": lambda text: question_of(text, (text, text[:9]), ASKED),
+    "recall: read a question": lambda text: parse_question(text, (text, text[:9]), ASKED),
     "recall: pack": packed,
     "episodes: find": event,
     "summaries: pick excerpts": digested,

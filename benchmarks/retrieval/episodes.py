@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import contextwright as cw
-from contextwright.recall.episodes.boundaries import divide
+from contextwright.recall.episodes.boundaries import segment
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 
@@ -52,7 +52,7 @@ def row(name: str, conversations: list[dict[str, Any]]) -> Iterator[object]:
         begun = beginnings(conversation)
         sessions += len(begun)
         for found, talk in ((timed, talk_of(conversation)), (untimed, without_times(conversation))):
-            starts = {one.messages[0][0] for one in list(divide(talk, now=NOW))[1:]}
+            starts = {one.messages[0][0] for one in list(segment(talk, now=NOW))[1:]}
             found[0] += len(starts & begun)
             found[1] += len(starts - begun)
         talk = talk_of(conversation)

@@ -41,7 +41,7 @@ if embedder:
     import numpy
 lap()
 if embedder:
-    store.state.index.space.embedder.one("Who said that?")
+    store.state.index.vectors.embedder.one("Who said that?")
 lap()
 chat.recall("What did Bohdan say about the budget last week?")
 lap()

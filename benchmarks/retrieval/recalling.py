@@ -96,8 +96,8 @@ def show_turns(folder: Path) -> None:
                 )
                 best[place] = min(best[place], spent / TURNS)
         for (name, _), store, spent in zip(KINDS, stores, best, strict=True):
-            if store.state.index.space is not None:
-                store.state.index.space.vector_of("What?")  # which loads the embedder
+            if store.state.index.vectors is not None:
+                store.state.index.vectors.vector_of("What?")  # which loads the embedder
             later = timed(time.process_time, store.index) / len(turns)
             print(
                 f"a turn of four in a store of {name}: {spent * 1e6:.0f} µs "

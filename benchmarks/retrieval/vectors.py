@@ -87,7 +87,7 @@ def show_nearest(file: Path, length: int) -> None:
         with_words = file.stat().st_size
         spent = timed(lambda: store.index())
         print(f"{length:,} messages embedded and kept at {spent / length * 1e6:.0f} µs each")
-        space = store.state.index.space
+        space = store.state.index.vectors
         assert space is not None
         questions = space.embedder(QUESTIONS)
 

@@ -19,8 +19,8 @@ from typing import Any
 import numpy
 import psycopg
 
-from contextwright.recall.vectors.query import Query
-from contextwright.recall.vectors.rows import Codes
+from contextwright.recall.vectors.query import CentredQuery
+from contextwright.recall.vectors.rows import QuantisedRows
 from contextwright.recall.vectors.wordllama import wordllama
 
 from ..retrieval.recalling import talk
@@ -42,11 +42,11 @@ def main() -> int:
     vectors = wordllama()(texts)
     rows, asked = vectors[: options.messages], vectors[options.messages :]
     true = [{*numpy.argsort(-(rows @ one))[:NEAREST].tolist()} for one in asked]
-    codes = Codes(rows.shape[1])
+    codes = QuantisedRows(rows.shape[1])
     codes.append(rows)
 
     def by_codes(one: Any) -> Iterable[int]:
-        places, cosines = codes.near(Query(one), 0, len(rows), NEAREST)
+        places, cosines = codes.nearest(CentredQuery(one), 0, len(rows), NEAREST)
         return places[numpy.argsort(-cosines)[:NEAREST]].tolist()
 
     print(f"{options.messages} messages")

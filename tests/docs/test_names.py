@@ -36,13 +36,13 @@ PAYLOADS = ("wire", "integrations")
 """What is read into shapes of providers, and what needs frameworks of others."""
 GROWING = {
     "Answer",
+    "Columns",
     "CopyResult",
     "Element",
     "Erased",
     "IndexResult",
     "Level",
     "Line",
-    "Lines",
     "Matching",
     "Metrics",
     "Outcome",

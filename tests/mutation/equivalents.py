@@ -53,7 +53,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ): "media and results of a reply are taken out before it is written",
     (
         "recall/vectors/rows.py",
-        "CANDIDATES, FEWEST = 10, 8_192",
+        "CANDIDATES_PER_RESULT, MIN_CANDIDATES = 10, 8_192",
         "8192 becomes 8193",
     ): "one more row is compared exactly, which finds the same or better",
     (
@@ -152,7 +152,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "LtE becomes Lt",
     ): "the longest of the short texts is counted each time",
     (
-        "recall/vectors/pieces.py",
+        "recall/vectors/tokenizer.py",
         "if not found or found[0][0] > start + 1:",
         "Add becomes Sub",
     ): "an unknown character is less likely than any piece, so that none is taken for one",
@@ -178,7 +178,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ): "a history is not called outgrown, and the whole of it is tried in vain",
     (
         "store/rows/index.py",
-        "if count > len(lines.sizes) or count + len(lines.sizes) > ROW:",
+        "if count > len(lines.sizes) or count + len(lines.sizes) > MAX_ROW_MESSAGES:",
         "Gt becomes GtE",
     ): "rows of an index are merged at another size, and hold the same",
     (

@@ -3,8 +3,8 @@
 import pytest
 
 import contextwright as cw
-from contextwright.recall.aliases import with_aliases
-from contextwright.recall.questions import question_of
+from contextwright.recall.aliases import resolve_aliases
+from contextwright.recall.questions import parse_question
 from samples.recall import ANNA, BORIS, found_of, outline_of
 
 
@@ -34,9 +34,9 @@ def test_when_a_name_is_the_other_s(
         *[cw.user("The rain is back.", author=caller)] * rest,
         *[cw.user("I hate it.", author=other)] * 9,
     ]
-    question = question_of("What does Bobby hate?", ("Anna", "Boris"))
+    question = parse_question("What does Bobby hate?", ("Anna", "Boris"))
     found = found_of(question, messages)
-    learnt, left = with_aliases(question, found, outline_of(messages))
+    learnt, left = resolve_aliases(question, found, outline_of(messages))
     assert learnt.speakers == ({other.name} if called else frozenset())
     weights = {one.term: one.weight for one in left}
     expected = {one.term: 0.0 if called and one.term == "bobbi" else one.weight for one in found}
@@ -51,6 +51,6 @@ def test_who_says_hardly_anything_is_not_one_of_two(guests: int, called: bool) -
         *[cw.user("I hate it.", author=BORIS)] * 10,
         *[cw.user("Hello", author=guest)] * guests,
     ]
-    question = question_of("What does Bobby hate?", ("Anna", "Boris", "Clara"))
-    learnt, _ = with_aliases(question, found_of(question, messages), outline_of(messages))
+    question = parse_question("What does Bobby hate?", ("Anna", "Boris", "Clara"))
+    learnt, _ = resolve_aliases(question, found_of(question, messages), outline_of(messages))
     assert learnt.speakers == ({"Boris"} if called else frozenset())

@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 
 import contextwright as cw
 from contextwright.recall.confidence import (
-    ENOUGH,
-    MOST_MISSING,
-    UNKNOWN,
+    KEPT_SHARE,
+    MAX_MISSING,
+    REMARK_CONFIDENCE,
     confidence_of,
     without_filler,
 )
 from contextwright.recall.memories import MIN_CONFIDENCE
 from contextwright.recall.outline import Entry
-from contextwright.recall.questions import question_of
+from contextwright.recall.questions import parse_question
 from contextwright.recall.ranking import RankedMessage
 from contextwright.recall.signals import Signals, TermMatches
 
@@ -112,9 +112,9 @@ def test_below_the_wanted_confidence_no_message_is_recalled(chat: cw.Chat) -> No
 def test_nobody_knows_whether_a_remark_has_an_answer(
     chat: cw.Chat, query: str, is_remark: bool
 ) -> None:
-    assert question_of(query).is_remark == is_remark
+    assert parse_question(query).is_remark == is_remark
     if is_remark:
-        assert chat.recall(query).confidence == UNKNOWN
+        assert chat.recall(query).confidence == REMARK_CONFIDENCE
 
 
 def test_a_budget_is_a_limit_and_not_a_target(chat: cw.Chat) -> None:
@@ -123,7 +123,7 @@ def test_a_budget_is_a_limit_and_not_a_target(chat: cw.Chat) -> None:
     assert len(found) < len(TALK)
 
 
-ASKED = question_of("What is in the shed?")
+ASKED = parse_question("What is in the shed?")
 odds = st.lists(st.floats(-12, 5), min_size=1, max_size=40)
 
 
@@ -158,7 +158,7 @@ def test_words_that_nobody_said_speak_against_an_answer_up_to_a_share(
         )
         for count in unsaid
     )
-    assert fewer == more if unsaid[0] >= 10 * MOST_MISSING else fewer > more
+    assert fewer == more if unsaid[0] >= 10 * MAX_MISSING else fewer > more
 
 
 @given(odds)
@@ -166,6 +166,6 @@ def test_filler_is_the_least_likely_and_little(found: list[float]) -> None:
     kept = without_filler(ranked(found))
     rest = [one for one in ranked(found) if one.number not in {one.number for one in kept}]
     assert kept
-    assert all(one.odds >= other.odds for one in kept for other in rest)
+    assert all(one.log_odds >= other.log_odds for one in kept for other in rest)
     total = sum(one.score for one in ranked(found))
-    assert sum(one.score for one in rest) <= (1 - ENOUGH) * total + 1e-9
+    assert sum(one.score for one in rest) <= (1 - KEPT_SHARE) * total + 1e-9

@@ -5,10 +5,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 import contextwright as cw
-from contextwright.recall.from_memories import items_of
 from contextwright.recall.memories import current_facts, is_newer
 from contextwright.recall.memory_list import event_scores
-from contextwright.recall.questions import question_of
+from contextwright.recall.memory_ranking import rank_memories
+from contextwright.recall.questions import parse_question
 
 NOW = datetime(2026, 11, 15, tzinfo=UTC)
 
@@ -182,5 +182,5 @@ def test_a_memory_has_to_share_enough_of_a_question() -> None:
     tea = cw.Memory("fact", "She drinks tea.")
     three = "tea violin harbour"
     for words, expected in ((three, [tea]), (f"{three} pencil garden winter lantern saddle", [])):
-        hits = items_of([tea], question_of(words))
+        hits = rank_memories([tea], parse_question(words))
         assert [hit.memory for hit in hits] == expected

@@ -15,18 +15,18 @@ from hypothesis import strategies as st
 
 import contextwright as cw
 from contextwright.recall.dates.periods import Period, days_from
-from contextwright.recall.lines import by_day
-from contextwright.recall.outline import Page, lines_of
+from contextwright.recall.lines import grouped_by_day
+from contextwright.recall.outline import Page, columns_of
 from contextwright.recall.packing import (
     Packing,
     Price,
     RecallHit,
     RecallResult,
     day_price,
+    default_price,
     line_price,
-    usual_price,
 )
-from contextwright.recall.signals import FADING, SURE, Times
+from contextwright.recall.signals import DATE_HALF_LIFE, MIN_CERTAINTY, DateFit
 from contextwright.store.recall.options import price_of
 from contextwright.text.quoting import BARE
 from contextwright.tokens.count import count_text
@@ -91,7 +91,7 @@ def packed(
     packing = Packing(budget, price, most)
     for item in items:
         packing.add(item)
-    return packing.recall("?", budget, has_meaning=False)
+    return packing.result("?", budget, has_meaning=False)
 
 
 @given(
@@ -132,7 +132,7 @@ def test_what_has_no_room_would_not_have_fitted(items: list[RecallHit], budget: 
 @given(ITEMS)
 def test_nobody_forges_a_line(items: list[RecallHit]) -> None:
     """Whatever is said, under whatever name, in whatever chat: a line is its message's own."""
-    recall = packed(items, 1 << 40, usual_price(len))
+    recall = packed(items, 1 << 40, default_price(len))
     lines = recall.text.split("\n") if recall.items else []
     assert lines == recall.text.splitlines()
     for item in recall:
@@ -173,7 +173,7 @@ def test_every_line_has_its_day_and_its_speaker_and_is_paid_for() -> None:
 
 
 def below_days(recall: RecallResult) -> str:
-    return by_day((item.day, item.undated_line) for item in recall)
+    return grouped_by_day((item.day, item.undated_line) for item in recall)
 
 
 def test_a_day_is_named_and_paid_for_once() -> None:
@@ -199,7 +199,7 @@ def test_what_is_packed_below_days_fits(items: list[RecallHit], budget: int, mod
 
 @pytest.mark.parametrize("text", ["I paid 30 euros for the lamp", "👍", "?!", "哈", "ok", "a\nb"])
 def test_the_same_words_come_once(text: str) -> None:
-    assert len(packed(said(*[text] * 50), 1 << 40, usual_price(len))) == 1
+    assert len(packed(said(*[text] * 50), 1 << 40, default_price(len))) == 1
 
 
 UPDATES = (
@@ -216,7 +216,7 @@ UPDATES = (
 def test_an_update_comes_beside_what_it_replaces(text: str, old: str, new: str) -> None:
     text = f"Our weekly planning meeting with the whole team {text}"
     lines = (text, text.replace(old, new), f" {text.upper()}! ", f"“{text}…”")
-    assert [item.seq for item in packed(said(*lines), 1 << 40, usual_price(len))] == [1, 2]
+    assert [item.seq for item in packed(said(*lines), 1 << 40, default_price(len))] == [1, 2]
 
 
 @given(st.permutations(range(9)), st.integers(0, 8))
@@ -224,7 +224,7 @@ def test_messages_that_differ_in_a_word_are_not_the_same(order: list[int], place
     words = [f"word{number}" for number in order]
     other = [*words[:place], "another", *words[place + 1 :]]
     lines = (" ".join(words), " ".join(other), ", ".join(words).title(), " ".join(words[:-1]))
-    assert [item.seq for item in packed(said(*lines), 1 << 40, usual_price(len))] == [1, 2, 4]
+    assert [item.seq for item in packed(said(*lines), 1 << 40, default_price(len))] == [1, 2, 4]
 
 
 def test_an_own_price_is_taken_as_it_is() -> None:
@@ -237,13 +237,13 @@ def test_an_own_price_is_taken_as_it_is() -> None:
 
 def test_what_does_not_fit_leaves_room_for_what_does() -> None:
     items = said("word " * 100, "short")
-    assert [item.seq for item in packed(items, 30, usual_price(vocabulary("o200k_base")))] == [2]
+    assert [item.seq for item in packed(items, 30, default_price(vocabulary("o200k_base")))] == [2]
 
 
 def test_a_reason_names_what_counts_most() -> None:
     messages = talk(*FILLER, "Where did you buy that lamp?", "In a small shop.", *FILLER)
     found = ranked(messages, "Where did Boris buy the lamp?")
-    packing = Packing(1_000, usual_price(len))
+    packing = Packing(1_000, default_price(len))
     for one in found:
         packing.offer("a", one, messages[one.number - 1])
     for item in packing.items:
@@ -286,7 +286,7 @@ def test_words_alone_need_no_numpy(tmp_path: object) -> None:
 def test_what_differs_in_a_number_is_not_the_same() -> None:
     words = "The train to Lviv that all of us want to take on Friday leaves at"
     texts = [f"{words} 7:40", f"{words} 8:10", f"{words} 7:40!"]
-    packing = Packing(1_000, usual_price(len))
+    packing = Packing(1_000, default_price(len))
     for item in [message_item(number, text) for number, text in enumerate(texts, 1)]:
         packing.add(item)
     assert [item.seq for item in packing.items] == [1, 2]
@@ -312,13 +312,17 @@ def test_a_time_fits_in_a_period_and_less_behind_it(
     periods: list[Period], moment: datetime
 ) -> None:
     moment = moment.replace(microsecond=0)
-    days = [(period, days_from(period, moment)) for period in periods if period.certainty >= SURE]
+    days = [
+        (period, days_from(period, moment))
+        for period in periods
+        if period.certainty >= MIN_CERTAINTY
+    ]
     fits = [
-        period.certainty * 0.5 ** (after / FADING)
+        period.certainty * 0.5 ** (after / DATE_HALF_LIFE)
         for period, after in days
         if after is not None and after >= 0
     ]
-    times = Times(periods)
+    times = DateFit(periods)
     assert times.fit(int(moment.timestamp())) == pytest.approx(max(fits, default=0.0), abs=1e-9)
 
 
@@ -327,8 +331,8 @@ def test_a_page_ends_with_the_last_time_that_is_known(pieces: list[list[int | No
     page, times = Page.empty(3), list[int | None]()
     for piece in pieces:
         sent = [None if time is None else datetime.fromtimestamp(time, UTC) for time in piece]
-        page.extend(lines_of(cw.user("x", sent_at=time) for time in sent))
+        page.extend(columns_of(cw.user("x", sent_at=time) for time in sent))
         times += piece
     for count in range(len(times) + 1):
         known = [time for time in times[:count] if time is not None]
-        assert page.end(2 + count)[0] == (known[-1] if known else None)
+        assert page.state_at(2 + count)[0] == (known[-1] if known else None)

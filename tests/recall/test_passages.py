@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import contextwright as cw
-from contextwright.recall.lines import LONGEST
-from contextwright.recall.packing import Packing, RecallHit, usual_price
+from contextwright.recall.lines import MAX_TEXT_CHARS
+from contextwright.recall.packing import Packing, RecallHit, default_price
 from contextwright.recall.passages import (
-    MOST_CHARS,
+    MAX_CHARS,
     Excerpt,
     is_long,
-    passage_odds,
+    passage_log_odds,
     passages_of,
 )
 from samples.recall import LONG, ranked, talk
@@ -42,10 +42,10 @@ TEXTS = st.lists(LINES, max_size=40).map("\n".join)
 @given(TEXTS)
 def test_passages_are_all_of_the_text(text: str) -> None:
     passages = passages_of(text)
-    assert all(0 < end - start <= MOST_CHARS for start, end in passages)
+    assert all(0 < end - start <= MAX_CHARS for start, end in passages)
     assert all(end == start for (_, end), (start, _) in pairwise(passages))
     assert not passages or passages[0][0] == 0
-    assert not text[passages[-1][1] if passages else 0 : LONGEST].strip()
+    assert not text[passages[-1][1] if passages else 0 : MAX_TEXT_CHARS].strip()
 
 
 FENCES = st.sampled_from(("```", "````", "~~~", "~~~~~"))
@@ -123,28 +123,28 @@ def test_a_passage_with_the_words_of_the_question_is_likelier() -> None:
     question = "Where does the spare key hang?"
     one = next(one for one in ranked(messages, question) if one.number == 2)
     passages = passages_of(LONG)
-    odds = passage_odds(one, LONG, passages, {"spar": 0.4, "key": 0.4, "hang": 0.2}, {})
+    odds = passage_log_odds(one, LONG, passages, {"spar": 0.4, "key": 0.4, "hang": 0.2}, {})
     assert max(odds) == odds[1]
     assert odds[0] > odds[2]  # the first says what it is about
-    assert sum(1 / (1 + exp(-each)) for each in odds) == pytest.approx(one.chance)
+    assert sum(1 / (1 + exp(-each)) for each in odds) == pytest.approx(one.fit)
 
 
 def test_passages_of_a_message_are_one_hit() -> None:
     passages = tuple(passages_of(LONG))
     message = cw.user(LONG)
-    packing = Packing(10_000, usual_price(len), limit=1)
+    packing = Packing(10_000, default_price(len), limit=1)
     for number in (2, 1):
         excerpt = Excerpt(passages, (number,))
         packing.add(RecallHit("a", 7, message, 0.5, (), 0, excerpt=excerpt))
-    (item,) = packing.recall("?", 10_000, has_meaning=False)
+    (item,) = packing.result("?", 10_000, has_meaning=False)
     assert item.excerpt == Excerpt(passages, (1, 2))
     assert item.line.startswith("user, parts 1-2 of 3: I'm trying")
     assert item.line.endswith("that place. […]")
-    assert item.tokens == usual_price(len).of(item) == 10_000 - packing.left
+    assert item.tokens == default_price(len).of_hit(item) == 10_000 - packing.tokens_left
     packing.add(RecallHit("a", 7, message, 0.5, (), 0, excerpt=Excerpt(passages, (3,))))
-    (item,) = packing.recall("?", 10_000, has_meaning=False)
+    (item,) = packing.result("?", 10_000, has_meaning=False)
     assert item.excerpt is None
     assert item.shown is message
-    assert item.tokens == usual_price(len).of(item) == 10_000 - packing.left
+    assert item.tokens == default_price(len).of_hit(item) == 10_000 - packing.tokens_left
     packing.add(RecallHit("a", 8, cw.user("beyond the limit"), 0.5, (), 0))
     assert len(packing.items) == 1

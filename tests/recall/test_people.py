@@ -10,7 +10,7 @@ import contextwright as cw
 from contextwright import sections
 from contextwright.recall.episodes.episode import find_episodes
 from contextwright.recall.memories import MIN_CONFIDENCE
-from contextwright.recall.questions import asked_by, question_of
+from contextwright.recall.questions import parse_question, with_asker
 from contextwright.systems import aya
 
 NOW = datetime(2026, 1, 9, tzinfo=UTC)
@@ -124,11 +124,11 @@ def test_among_several_people_i_is_who_asks(store: cw.Store, question: str) -> N
 )
 def test_a_question_about_who_asks(text: str) -> None:
     people = {("Alice", "U1"), ("Bob", "U2"), ("", "")}
-    question = question_of(text, {"Alice", "Bob"})
-    assert asked_by(question, "U1", people).askers == {"Alice"}
-    alone = asked_by(question, "U1", {("Alice", "U1"), ("", "")})
-    assert alone == question == asked_by(question, "U3", people)
-    assert question.is_own
+    question = parse_question(text, {"Alice", "Bob"})
+    assert with_asker(question, "U1", people).askers == {"Alice"}
+    alone = with_asker(question, "U1", {("Alice", "U1"), ("", "")})
+    assert alone == question == with_asker(question, "U3", people)
+    assert question.is_about_asker
     assert not question.askers
 
 
@@ -147,8 +147,8 @@ def test_a_question_about_who_asks(text: str) -> None:
 )
 def test_a_question_that_is_not_about_who_asks_alone(text: str) -> None:
     people = {("Alice", "U1"), ("Bob", "U2")}
-    question = question_of(text, {"Alice", "Bob"})
-    assert asked_by(question, "U1", people) == question
+    question = parse_question(text, {"Alice", "Bob"})
+    assert with_asker(question, "U1", people) == question
 
 
 def test_who_asks_says_nothing_about_the_confidence(store: cw.Store) -> None:
@@ -274,7 +274,7 @@ def test_events_are_told_by_need_and_never_twice(store: cw.Store) -> None:
 )
 def test_a_question_names_a_speaker_by_the_handle(question: str, speakers: set[str]) -> None:
     handles = {"dan_the_man": "Dan 🎸", "zoe.k": "Zoë", "lorry_99": "D. O."}
-    assert question_of(question, handles.values(), None, handles).speakers == speakers
+    assert parse_question(question, handles.values(), None, handles).speakers == speakers
 
 
 def test_what_a_person_says_is_found_by_the_handle(store: cw.Store) -> None:
@@ -363,12 +363,12 @@ def test_what_the_one_who_asks_said_is_found_without_a_word_of_it(crowd: cw.Chat
     ],
 )
 def test_a_question_names_a_speaker_in_another_script(name: str, question: str) -> None:
-    assert question_of(question, {name, "Bob"}).speakers == {name}
+    assert parse_question(question, {name, "Bob"}).speakers == {name}
 
 
 @pytest.mark.parametrize("question", ["Who is Julia?", "when is the talk", "Хто такий Толік?"])
 def test_other_names_are_not_those_of_a_speaker(question: str) -> None:
-    assert question_of(question, {"Юлія", "Тимур", "Talkot"}).speakers == frozenset()
+    assert parse_question(question, {"Юлія", "Тимур", "Talkot"}).speakers == frozenset()
 
 
 def test_messages_about_a_name_in_another_script_are_found(store: cw.Store) -> None:

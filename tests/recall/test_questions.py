@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextwright.recall.questions import question_of
+from contextwright.recall.questions import parse_question
 from samples import hostile
 from samples.recall import START
 
@@ -54,7 +54,7 @@ CROWD = (
     ],
 )
 def test_whom_a_question_names(query: str, speakers: set[str]) -> None:
-    assert question_of(query, PEOPLE).speakers == speakers
+    assert parse_question(query, PEOPLE).speakers == speakers
 
 
 @pytest.mark.parametrize(
@@ -77,8 +77,8 @@ def test_whom_a_question_names(query: str, speakers: set[str]) -> None:
 def test_names_have_the_forms_of_their_language(
     query: str, speakers: set[str], meaning: str
 ) -> None:
-    question = question_of(query, CROWD)
-    assert (question.speakers, question.meaning.rstrip("?")) == (speakers, meaning)
+    question = parse_question(query, CROWD)
+    assert (question.speakers, question.embedded_text.rstrip("?")) == (speakers, meaning)
 
 
 @pytest.mark.parametrize(
@@ -103,30 +103,30 @@ def test_names_have_the_forms_of_their_language(
 def test_the_words_of_a_question(
     query: str, terms: set[str], common: set[str], is_own: bool
 ) -> None:
-    question = question_of(query)
-    assert (set(question.terms), set(question.common)) == (terms, common)
-    assert question.is_own == is_own
+    question = parse_question(query)
+    assert (set(question.terms), set(question.common_terms)) == (terms, common)
+    assert question.is_about_asker == is_own
 
 
 def test_names_in_a_question_are_words_with_a_capital() -> None:
-    assert question_of("Did Olena see the NASA rocket in rome?").names == {"olena"}
+    assert parse_question("Did Olena see the NASA rocket in rome?").name_terms == {"olena"}
 
 
 def test_the_meaning_of_a_question_has_no_speakers_in_it() -> None:
-    assert question_of("What did Anna cook for Boris?", ("Anna", "Boris")).meaning == (
+    assert parse_question("What did Anna cook for Boris?", ("Anna", "Boris")).embedded_text == (
         "What did cook for"
     )
-    assert question_of("Anna!", ("Anna",)).meaning == "Anna!"
+    assert parse_question("Anna!", ("Anna",)).embedded_text == "Anna!"
 
 
 @given(st.text(max_size=200) | st.sampled_from(hostile.OWN), st.lists(st.text(max_size=8)))
 def test_any_text_is_a_question(text: str, names: list[str]) -> None:
-    question = question_of(text, names, START)
+    question = parse_question(text, names, START)
     assert len(question.terms) <= 32
-    assert len(question.common) <= 6
+    assert len(question.common_terms) <= 6
     assert question.speakers <= set(names)
-    assert question == question_of(text, names, START)
-    assert len(question_of(text * 500, names).text) <= 2_001
+    assert question == parse_question(text, names, START)
+    assert len(parse_question(text * 500, names).text) <= 2_001
 
 
 @pytest.mark.parametrize(
@@ -140,9 +140,9 @@ def test_any_text_is_a_question(text: str, names: list[str]) -> None:
 )
 def test_what_is_asked_before_or_after_a_long_paste_counts(paste: str) -> None:
     asked = "What is the retry limit for billing?"
-    wanted = set(question_of(asked).terms)
+    wanted = set(parse_question(asked).terms)
     for text in (f"{asked}\n\n{paste}", f"{paste}\n\n{asked}"):
-        assert wanted <= set(question_of(text).terms)
+        assert wanted <= set(parse_question(text).terms)
 
 
 THINGS_TOO = (
@@ -175,7 +175,7 @@ THINGS_TOO = (
 )
 def test_what_is_a_thing_here_names_nobody(text: str, named: tuple[str, ...]) -> None:
     """Words of names are words of things too: of the van, and of Maarten van den Berg."""
-    assert question_of(text, THINGS_TOO).speakers == {*named}
+    assert parse_question(text, THINGS_TOO).speakers == {*named}
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_of_people_with_one_name_the_one_whose_names_are_given_is_meant(
     text: str, named: tuple[str, ...]
 ) -> None:
     people = ("Anna Hill", "Anna K.", "Anna Price", "Agent Tom", "Agent Mia")
-    assert question_of(text, people).speakers == {*named}
+    assert parse_question(text, people).speakers == {*named}
 
 
 @pytest.mark.parametrize(
@@ -210,4 +210,4 @@ def test_of_people_with_one_name_the_one_whose_names_are_given_is_meant(
 )
 def test_titles_numbers_and_names_of_one_character(text: str, named: tuple[str, ...]) -> None:
     people = ("Dr. Lena Vogt", "+49 170 1234567", "007", "佐藤 健")
-    assert question_of(text, people).speakers == {*named}
+    assert parse_question(text, people).speakers == {*named}

@@ -12,14 +12,22 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 import contextwright as cw
-from contextwright.recall.aliases import with_aliases
+from contextwright.recall.aliases import resolve_aliases
 from contextwright.recall.memories import Ranking
-from contextwright.recall.outline import AROUND, ASKS, SESSION, Entry, Outline, Page, lines_of
-from contextwright.recall.questions import question_of
+from contextwright.recall.outline import (
+    ASKS,
+    CONTEXT_RADIUS,
+    SESSION_GAP,
+    Entry,
+    Outline,
+    Page,
+    columns_of,
+)
+from contextwright.recall.questions import parse_question
 from contextwright.recall.ranking import (
-    NEEDED,
-    SHARPER,
-    UNSAID,
+    ABSENT_RIVAL,
+    LOG_NEEDED,
+    SHARPNESS,
     WITH_MEANING,
     WORDS_ALONE,
     RankedMessage,
@@ -44,7 +52,7 @@ from samples.recall import (
 
 TIMES = st.lists(
     st.none()
-    | st.integers(0, 5 * SESSION).map(lambda seconds: str(1_000_000 + seconds))
+    | st.integers(0, 5 * SESSION_GAP).map(lambda seconds: str(1_000_000 + seconds))
     | st.sampled_from(
         ("never", "", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "nan", "1e400")
     ),
@@ -56,9 +64,9 @@ def sessions_by_hand(messages: Sequence[cw.Message]) -> list[int]:
     """The first number of each one's session, looking back each time."""
     firsts: list[int] = []
     for number, message in enumerate(messages, 1):
-        (time,) = lines_of([message]).times
-        known = [time for time in lines_of(messages[: number - 1]).times if time is not None]
-        new = time is not None and known and abs(time - known[-1]) > SESSION
+        (time,) = columns_of([message]).times
+        known = [time for time in columns_of(messages[: number - 1]).times if time is not None]
+        new = time is not None and known and abs(time - known[-1]) > SESSION_GAP
         firsts.append(number if new or not firsts else firsts[-1])
     return firsts
 
@@ -73,21 +81,21 @@ def test_an_outline_is_the_same_in_pages_of_any_size(
     ]
     first, second = sorted((min(cut, len(messages)), min(other, len(messages))))
     page = Page.empty(1)
-    page.extend(lines_of(messages[:first]))
-    page.extend(lines_of(messages[first:second]))
-    tail = Page.empty(second + 1, page.end(second))
-    tail.extend(lines_of(messages[second:]))
+    page.extend(columns_of(messages[:first]))
+    page.extend(columns_of(messages[first:second]))
+    tail = Page.empty(second + 1, page.state_at(second))
+    tail.extend(columns_of(messages[second:]))
     pages = Outline([(second + 1, len(messages), tail), (1, second, page)])
     whole = outline_of(messages)
     numbers = range(0, len(messages) + 2)
     assert [pages.entry(one) for one in numbers] == [whole.entry(one) for one in numbers]
-    assert pages.people() == whole.people()
+    assert pages.speaker_counts() == whole.speaker_counts()
     assert pages.handles() == whole.handles()
     entries = [entry for one in numbers if (entry := whole.entry(one))]
     assert [entry.session for entry in entries] == sessions_by_hand(messages)
     for place, entry in enumerate(entries):
-        after = entries[place + 1 : place + 1 + AROUND]
-        assert entry.ahead == sum(one.session == entry.session for one in after)
+        after = entries[place + 1 : place + 1 + CONTEXT_RADIUS]
+        assert entry.following == sum(one.session == entry.session for one in after)
 
 
 @pytest.mark.parametrize(
@@ -117,7 +125,7 @@ def test_only_words_of_the_talk_count_as_spoken() -> None:
         cw.user("A summary", author=ANNA, kind="summary"),
         cw.user("  ", author=ANNA),
     ]
-    assert outline_of(messages).people() == {("Anna", "1"): 1, ("Boris", "2"): 1}
+    assert outline_of(messages).speaker_counts() == {("Anna", "1"): 1, ("Boris", "2"): 1}
 
 
 chats = st.lists(
@@ -156,10 +164,10 @@ def test_a_score_is_the_logistic_of_its_parts(
     weights = WORDS_ALONE if meanings is None else WITH_MEANING
     names = {"base", *weights.signals._fields, "recency", "sender", "addressed"}
     base = bias_of(weights, len(messages))
-    assert sum(one.score for one in found) < exp(NEEDED), "a question needs few messages"
-    rivals = NEEDED - log(sum(exp(SHARPER * one.odds) for one in found) + UNSAID)
+    assert sum(one.score for one in found) < exp(LOG_NEEDED), "a question needs few messages"
+    rivals = LOG_NEEDED - log(sum(exp(SHARPNESS * one.log_odds) for one in found) + ABSENT_RIVAL)
     for one in found:
-        assert parts(one)["base"] == pytest.approx(SHARPER * base + rivals)
+        assert parts(one)["base"] == pytest.approx(SHARPNESS * base + rivals)
         odds = sum(part.adds for part in one.parts)
         assert one.score == pytest.approx(1 / (1 + exp(min(-odds, 700))), abs=1e-12)
         assert 0 <= one.score <= 1
@@ -169,7 +177,7 @@ def test_a_score_is_the_logistic_of_its_parts(
         assert message.kind == "message"
         assert message.text.strip()
     assert len({one.number for one in found}) == len(found)
-    assert [one.odds for one in found] == sorted((one.odds for one in found), reverse=True)
+    assert [one.log_odds for one in found] == sorted((one.log_odds for one in found), reverse=True)
     assert found == ranked(messages, query, now=now, ranking=ranking, meanings=meanings)
 
 
@@ -186,8 +194,8 @@ def test_recency_has_a_true_half_life(zone: object) -> None:
     for one in ranked(messages, "tea", now=now, ranking=ranking):
         days = 95 - 10 * (one.number - 1)
         adds = 0.3 * log(1 / 2) * days / 14
-        assert parts(one)["recency"] == pytest.approx(SHARPER * adds)
-        assert one.odds == pytest.approx(plain[one.number].odds + adds)
+        assert parts(one)["recency"] == pytest.approx(SHARPNESS * adds)
+        assert one.log_odds == pytest.approx(plain[one.number].log_odds + adds)
     newest = ranked(messages, "tea", now=START - timedelta(days=1), ranking=ranking)
     assert {parts(one).get("recency") for one in newest} == {0}, "tomorrow is as recent as now"
 
@@ -195,7 +203,7 @@ def test_recency_has_a_true_half_life(zone: object) -> None:
 def test_who_speaks_more_may_count_for_more() -> None:
     messages = talk("tea", "tea", "tea", people=(ANNA, ANNA, BORIS))
     found = ranked(messages, "tea", ranking=Ranking(senders=0.7))
-    adds = {one.entry.speaker: parts(one)["sender"] / SHARPER for one in found}
+    adds = {one.entry.speaker: parts(one)["sender"] / SHARPNESS for one in found}
     assert adds == pytest.approx({"Anna": 0.7 * log(2), "Boris": 0.7 * log(1.5)})
     assert "sender" not in parts(ranked(messages, "tea")[0])
 
@@ -209,7 +217,7 @@ def test_words_addressed_to_the_model_count_more() -> None:
     ]
     found = ranked(messages, "tea", ranking=Ranking(addressed=2.0))
     adds = {one.number: parts(one).get("addressed") for one in found}
-    assert adds == {1: None, 2: SHARPER * 2 * log(1.5), 3: None, 4: None}
+    assert adds == {1: None, 2: SHARPNESS * 2 * log(1.5), 3: None, 4: None}
 
 
 @pytest.mark.parametrize(
@@ -239,18 +247,20 @@ def test_what_one_calls_the_other_is_learnt() -> None:
         f"Bobby, {one.lower()}" if place % 2 == 0 else one for place, one in enumerate(FILLER * 2)
     ]
     messages = talk(*lines, "I hate the rain.", "Me, I hate the snow.", *FILLER)
-    question = question_of("What does Bobby hate?", ("Anna", "Boris"))
+    question = parse_question("What does Bobby hate?", ("Anna", "Boris"))
     found = found_of(question, messages)
-    learnt, rest = with_aliases(question, found, outline_of(messages))
+    learnt, rest = resolve_aliases(question, found, outline_of(messages))
     assert (question.speakers, learnt.speakers) == (frozenset(), {"Boris"})
     assert {one.term: one.weight == 0 for one in rest}["bobbi"]
     assert best(messages, "What does Bobby hate?") == "Me, I hate the snow."
     third = [*messages, *[cw.user("Hello", author=cw.Author("3", "Clara"))] * 3]
-    assert with_aliases(question, found_of(question, third), outline_of(third))[0] == question
+    assert resolve_aliases(question, found_of(question, third), outline_of(third))[0] == question
     nameless = [replace(one, author=one.author if one.author == ANNA else None) for one in messages]
-    assert with_aliases(question, found_of(question, nameless), outline_of(nameless))[0] == question
+    assert (
+        resolve_aliases(question, found_of(question, nameless), outline_of(nameless))[0] == question
+    )
     few = talk("Bobby!", "Yes?", "Bobby, come.", *FILLER)
-    assert with_aliases(question, found_of(question, few), outline_of(few))[0] == question
+    assert resolve_aliases(question, found_of(question, few), outline_of(few))[0] == question
 
 
 def test_the_time_that_is_asked_for_counts() -> None:
@@ -309,5 +319,5 @@ def test_results_of_tools_take_no_place_from_what_was_said() -> None:
     ],
 )  # fmt: skip
 def test_what_ends_with_a_question_mark_asks(text: str, asks: bool) -> None:
-    [flags] = lines_of([cw.user(text)]).flags
+    [flags] = columns_of([cw.user(text)]).flags
     assert bool(flags & ASKS) is asks

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 import contextwright as cw
 from contextwright.recall.dates.periods import Period
 from contextwright.recall.outline import Outline
-from contextwright.recall.questions import question_of
-from contextwright.recall.signals import LATEST, Signals, TermMatches, Times, signals_of
+from contextwright.recall.questions import parse_question
+from contextwright.recall.signals import MIN_DATE_FIT, DateFit, Signals, TermMatches, signals_of
 from samples.recall import START, outline_of
 
 
@@ -75,7 +75,7 @@ def test_signals_of_words(
     found = [TermMatches(term, data.draw(weights), data.draw(numbers)) for term in "abc"]
     outline = outline_of(messages)
     define = Definition(found, outline, len(messages))
-    signals = signals_of(question_of("", ()), found, {}, outline, most=100)
+    signals = signals_of(parse_question("", ()), found, {}, outline, limit=100)
     assert [number for number, _, _ in signals] == [*range(1, len(messages) + 1)]
     for number, _, found_signals in signals:
         session = next(some for some in sessions if number in some)
@@ -115,7 +115,7 @@ EVERY_MAY_7 = Period(DAY.replace(year=4), NEXT.replace(year=4), 1.0, "7 May", ye
 def test_how_well_a_time_fits(period: Period, days: float, fit: float) -> None:
     """A time within a period fits, and less so with every week after it."""
     moment = DAY + timedelta(days=days)
-    assert Times([period]).fit(int(moment.timestamp())) == pytest.approx(fit)
+    assert DateFit([period]).fit(int(moment.timestamp())) == pytest.approx(fit)
 
 
 DAYS = frozenset(range(19_300, 19_400))
@@ -129,10 +129,10 @@ def test_days_that_are_not_near_do_not_fit(
     spans: list[tuple[datetime | None, datetime | None, bool]],
 ) -> None:
     """The days whose messages are ranked are the same as if every day were looked at."""
-    times = Times([Period(*sorted_span(one, two), 1.0, "", yearly) for one, two, yearly in spans])
-    near = times.near(DAYS)
+    times = DateFit([Period(*sorted_span(one, two), 1.0, "", yearly) for one, two, yearly in spans])
+    near = times.candidate_days(DAYS)
     assert near <= DAYS
-    assert {day for day in DAYS if times.fit(day * 86_400 + 86_399) >= LATEST} <= near
+    assert {day for day in DAYS if times.fit(day * 86_400 + 86_399) >= MIN_DATE_FIT} <= near
 
 
 def sorted_span(

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 import contextwright as cw
 from contextwright.recall.memories import Ranking
-from contextwright.recall.outline import Outline, Page, lines_of
-from contextwright.recall.questions import Question, question_of
-from contextwright.recall.ranking import PLAIN, RankedMessage, compared, rank
+from contextwright.recall.outline import Outline, Page, columns_of
+from contextwright.recall.questions import Question, parse_question
+from contextwright.recall.ranking import QUESTION_ONLY, RankedMessage, rank, with_rivals
 from contextwright.recall.signals import TermMatches
-from contextwright.store.recall.search import weighed
+from contextwright.store.recall.search import weigh_terms
 from contextwright.store.recall.terms import terms_in
 
 START = datetime(2023, 5, 1, 9, tzinfo=UTC)
@@ -33,7 +33,7 @@ def talk(
 
 def outline_of(messages: Sequence[cw.Message]) -> Outline:
     page = Page.empty(1)
-    page.extend(lines_of(messages))
+    page.extend(columns_of(messages))
     return Outline([(1, len(messages), page)])
 
 
@@ -46,8 +46,8 @@ def found_of(question: Question, messages: Sequence[cw.Message]) -> list[TermMat
 
     return [
         TermMatches(one.term, one.weight * counts, frozenset(one.keys))
-        for some, counts in ((question.terms, 1.0), (question.common, 0.2))
-        for one in weighed(some, max(len(messages), 1), numbers)
+        for some, counts in ((question.terms, 1.0), (question.common_terms, 0.2))
+        for one in weigh_terms(some, max(len(messages), 1), numbers)
     ]
 
 
@@ -56,23 +56,23 @@ def ranked(
     query: str,
     *,
     now: datetime | None = None,
-    ranking: Ranking = PLAIN,
+    ranking: Ranking = QUESTION_ONLY,
     meanings: dict[int, float] | None = None,
 ) -> list[RankedMessage]:
     outline = outline_of(messages)
-    names = {name for name, _ in outline.people() if name}
-    question = question_of(query, names, now)
+    names = {name for name, _ in outline.speaker_counts() if name}
+    question = parse_question(query, names, now)
     found = rank(
         question,
         found_of(question, messages),
         meanings,
         outline,
-        most=100,
+        limit=100,
         total=len(messages),
         now=now,
         ranking=ranking,
     )
-    return compared([found])[0]
+    return with_rivals([found])[0]
 
 
 def best(messages: Sequence[cw.Message], query: str, **options: object) -> str:

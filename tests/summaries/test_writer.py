@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import contextwright as cw
 from contextwright.summaries import Request, Summary
-from contextwright.summaries.summary import beginning
+from contextwright.summaries.summary import sentences_that_fit
 from doubles import Writer
 from pages import EXAMPLE, with_real_outputs
 from paths import DOCS
@@ -178,7 +178,7 @@ def test_all_of_it_is_told_where_it_fits(pieces: list[str]) -> None:
 @given(st.lists(st.sampled_from([*TALK, *CHINESE, "\n"]), max_size=20), st.integers(0, 400))
 def test_its_beginning_is_its_own_and_fits(pieces: list[str], longest: int) -> None:
     text = "".join(pieces)
-    lines = beginning(text, longest)
+    lines = sentences_that_fit(text, longest)
     assert len("\n".join(lines)) <= longest
     assert "".join(text.split()).startswith("".join("".join(lines).split()))
 

@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 import han
 from contextwright.text.languages import FUNCTION_WORDS
 from contextwright.text.terms import (
-    bare_terms,
     compound_parts,
     findable_terms,
     keywords,
     languages_of,
     telling_terms,
+    term_variants,
     terms_of,
 )
 
@@ -150,7 +150,7 @@ def test_a_word_alone_finds_the_text_it_is_in(words: list[str]) -> None:
 def test_a_text_finds_each_of_its_words_alone(words: list[str]) -> None:
     """The other way round: a message that shows no language, and a question that does."""
     text = " ".join(words)
-    bare, shown = bare_terms(text), languages_of(text)
+    bare, shown = term_variants(text), languages_of(text)
     asked = {other for term in terms_of(text) for other in (term, *bare.get(term, ()))}
     for word in words:
         alone = languages_of(word)

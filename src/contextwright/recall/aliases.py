@@ -1,4 +1,4 @@
-"""Names that people call each other: a name in a question that no speaker has."""
+"""Aliases: names in a question that are not names of speakers, but what others call them."""
 
 from __future__ import annotations
 
@@ -11,45 +11,50 @@ from contextwright.recall.outline import Outline
 from contextwright.recall.questions import Question
 from contextwright.recall.signals import TermMatches
 
-__all__ = ["with_aliases"]
+__all__ = ["resolve_aliases"]
 
-FEWEST_CALLS, MOSTLY, OFTEN = 5, 0.8, 0.04
-"""When a name counts as what one of two people calls the other: the number of uses, the share of
-them by one person, and the share of that person's messages.
+MIN_USES, MIN_CALLER_SHARE, MIN_USE_RATE = 5, 0.8, 0.04
+"""When a name counts as an alias of one of two people: the minimum number of uses, the minimum
+share of them by the other person, and the minimum share of the other person's messages.
 """
-BETWEEN_TWO = 0.95
-"""The share of all messages from which on two people talk, whoever else has said something."""
+MIN_PAIR_SHARE = 0.95
+"""The share of all messages that two people must have, to count as a conversation between two."""
 
 
-def with_aliases(
-    question: Question, found: Sequence[TermMatches], outline: Outline
+def resolve_aliases(
+    question: Question, matches: Sequence[TermMatches], outline: Outline
 ) -> tuple[Question, Sequence[TermMatches]]:
-    """Return a question with the person it names as others call them.
+    """Add the speakers whom a question names by an alias, and drop the alias as a search term.
 
-    If two people talk, a name that one of them uses often, and the other hardly ever, is the
-    other's. It is not searched for, because that person does not use it. Who has no name is a
-    model or its user: what one of them says again and again is mostly the subject, such as Redis.
+    Between two people, a name that one uses often and the other hardly ever is the other's. Its
+    weight becomes 0, because the messages of the person it names do not contain it. Speakers
+    without a name, such as a model and its user, are left out: a word that one of them repeats is
+    mostly a subject, such as Redis.
     """
     people = Counter[str]()
-    for (name, _), count in outline.people().items() if question.names else ():
+    for (name, _), count in outline.speaker_counts().items() if question.name_terms else ():
         people[name] += count
     two = people.most_common(2)
-    if len(two) < 2 or sum(count for _, count in two) < BETWEEN_TWO * people.total():
-        return question, found
+    if len(two) < 2 or sum(count for _, count in two) < MIN_PAIR_SHARE * people.total():
+        return question, matches
     (first, _), (second, _) = two
     if not (first and second):
-        return question, found
-    called: dict[str, str] = {}
-    for one in found:
-        if one.term in question.names and len(one.numbers) >= FEWEST_CALLS:
+        return question, matches
+    aliases: dict[str, str] = {}
+    for one in matches:
+        if one.term in question.name_terms and len(one.numbers) >= MIN_USES:
             entries = [entry for number in one.numbers if (entry := outline.entry(number))]
-            callers = Counter(entry.speaker for entry in entries if entry.is_said)
+            callers = Counter(entry.speaker for entry in entries if entry.is_spoken)
             caller, calls = max(callers.items(), key=lambda pair: pair[1], default=("", 0))
-            is_often = calls >= OFTEN * people[caller]
-            if is_often and calls >= MOSTLY * callers.total() and caller in (first, second):
-                called[one.term] = second if caller == first else first
-    if not called:
-        return question, found
-    speakers = question.speakers | frozenset(called.values())
-    rest = [one if one.term not in called else replace(one, weight=0.0) for one in found]
+            is_often = calls >= MIN_USE_RATE * people[caller]
+            if (
+                is_often
+                and calls >= MIN_CALLER_SHARE * callers.total()
+                and caller in (first, second)
+            ):
+                aliases[one.term] = second if caller == first else first
+    if not aliases:
+        return question, matches
+    speakers = question.speakers | frozenset(aliases.values())
+    rest = [one if one.term not in aliases else replace(one, weight=0.0) for one in matches]
     return replace(question, speakers=speakers), rest

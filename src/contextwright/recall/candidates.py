@@ -1,4 +1,4 @@
-"""Candidates: the messages of a conversation that are worth ranking for a question."""
+"""Choose the candidates: the messages of a conversation that are ranked for a question."""
 
 from __future__ import annotations
 
@@ -7,61 +7,68 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice, zip_longest
 from typing import TypeAlias, TypeVar
 
-from contextwright.recall.outline import SAID, Entry
+from contextwright.recall.outline import SPOKEN, Entry
 
-__all__ = ["Allows", "first_of", "in_turn", "is_said", "with_neighbours"]
+__all__ = ["MessageFilter", "take_best", "interleave", "spoken_only", "with_neighbours"]
 
-NEIGHBOURS, PER_SEED = 140, 0.7
-"""Messages after each hit that are ranked too, best first: a minimum, and a number for each that
-fits the budget.
+MIN_NEIGHBOURS, NEIGHBOURS_PER_SEED = 140, 0.7
+"""How many neighbours of the best messages become candidates: at least the first number, or the
+second times the limit if that is more.
 """
-REACH = 20
-"""Neighbours of hits that are ranked if nothing nearer fills the budget."""
-ALIKE = 0.5
-"""The largest share of messages of one length by one speaker among the first, while there are
-others: so many are mostly the same words again and again.
+MAX_DISTANCE = 20
+"""Neighbours up to this distance become candidates while there are fewer than the limit."""
+MAX_REPEATED_SHARE = 0.5
+"""The largest share of the limit that messages of one length by one speaker may take, while there
+are others. So many messages of one length mostly repeat the same words.
 """
 
 Item = TypeVar("Item")
-Allows: TypeAlias = Callable[[int, Entry], bool]
-"""Whether a message is wanted, by its number and outline."""
+MessageFilter: TypeAlias = Callable[[int, Entry], bool]
+"""Whether a message may be recalled, given its number and its outline entry."""
 
 
-def is_said(number: int, entry: Entry) -> bool:
-    """Whether a message is part of the conversation."""
-    return bool(entry.flags & SAID)
+def spoken_only(number: int, entry: Entry) -> bool:
+    """Whether somebody wrote the message; instructions and tool results are not spoken."""
+    return bool(entry.flags & SPOKEN)
 
 
-def first_of(
-    numbers: Iterable[int], most: int, entry_of: Callable[[int], Entry | None], allows: Allows
+def take_best(
+    ranked: Iterable[int],
+    limit: int,
+    entry_of: Callable[[int], Entry | None],
+    allows: MessageFilter,
 ) -> list[int]:
-    """Return the first messages, and as many that are wanted.
+    """Return the best messages, until `limit` of them are allowed.
 
-    Other messages with the words of a question, such as tool results, do not count.
+    Messages that are not allowed, such as tool results, are returned among the first `limit` too,
+    because their neighbours may be the answer.
+
+    Args:
+        ranked: numbers of messages, best first.
     """
-    first: list[int] = []
-    again: list[int] = []
-    alike: Counter[tuple[int, str, str]] = Counter()
-    wanted = 0
-    for place, number in enumerate(numbers):
-        if wanted >= most:
+    best: list[int] = []
+    repeated: list[int] = []
+    counts: Counter[tuple[int, str, str]] = Counter()
+    taken = 0
+    for rank, number in enumerate(ranked):
+        if taken >= limit:
             break
         entry = entry_of(number)
         is_wanted = entry is not None and allows(number, entry)
         if entry is not None and is_wanted:
-            form = entry.size, entry.speaker, entry.id
-            alike[form] += 1
-            if alike[form] > most * ALIKE:
-                again.append(number)
+            key = entry.size, entry.speaker, entry.id
+            counts[key] += 1
+            if counts[key] > limit * MAX_REPEATED_SHARE:
+                repeated.append(number)
                 continue
-        wanted += is_wanted
-        if is_wanted or place < most:
-            first.append(number)
-    return [*first, *islice(again, most - wanted)]
+        taken += is_wanted
+        if is_wanted or rank < limit:
+            best.append(number)
+    return [*best, *islice(repeated, limit - taken)]
 
 
-def in_turn(first: Iterable[Item], second: Iterable[Item]) -> Iterator[Item]:
-    """Alternate between two, without duplicates, as far as they are wanted."""
+def interleave(first: Iterable[Item], second: Iterable[Item]) -> Iterator[Item]:
+    """Yield items of both in turn, each item once."""
     seen: set[Item] = set()
     for pair in zip_longest(first, second):
         for item in pair:
@@ -70,20 +77,25 @@ def in_turn(first: Iterable[Item], second: Iterable[Item]) -> Iterator[Item]:
                 yield item
 
 
-def with_neighbours(seeds: Sequence[int], most: int, last: int) -> set[int]:
-    """Return the numbers and those after the first ones, and more if there is room.
+def with_neighbours(seeds: Sequence[int], limit: int, last: int) -> set[int]:
+    """Return the seeds with their neighbours.
 
-    `last` is the number of the last message there is.
+    The messages next to the best seeds always belong to it. More distant ones follow while there
+    are fewer than `limit`.
+
+    Args:
+        seeds: numbers of messages, best first.
+        last: the number of the newest message.
     """
-    looked_at = {*seeds}
-    room = len(looked_at) + max(int(most * PER_SEED), NEIGHBOURS)
+    candidates = {*seeds}
+    enough = len(candidates) + max(int(limit * NEIGHBOURS_PER_SEED), MIN_NEIGHBOURS)
     for number in seeds:
-        if len(looked_at) >= room:
+        if len(candidates) >= enough:
             break
-        looked_at.update((number - 1, number + 1))
-    for distance in range(2, REACH):
-        if len(looked_at) >= most or looked_at.issuperset(range(1, last + 1)):
+        candidates.update((number - 1, number + 1))
+    for distance in range(2, MAX_DISTANCE):
+        if len(candidates) >= limit or candidates.issuperset(range(1, last + 1)):
             break
-        looked_at.update(number + distance for number in seeds)
-        looked_at.update(number - distance for number in seeds)
-    return looked_at
+        candidates.update(number + distance for number in seeds)
+        candidates.update(number - distance for number in seeds)
+    return candidates

@@ -1,4 +1,4 @@
-"""The line of a recalled message or memory: its day, its speaker or subject, and its text."""
+"""Format a recalled message or memory as one line: day, speaker or subject, and text."""
 
 from __future__ import annotations
 
@@ -7,48 +7,53 @@ from collections.abc import Iterable
 from contextwright.messages.times import read_time
 from contextwright.text.quoting import labelled, one_line, quoted
 
-__all__ = ["LONGEST", "by_day", "day_of", "line_of", "wording"]
+__all__ = ["MAX_TEXT_CHARS", "grouped_by_day", "day_of", "format_line", "dedup_key"]
 
-LONGEST = 60_000
-"""Maximum characters of one message."""
-OURS = str.maketrans(",:", ";;")
-MARKS = ".,;:!?…\"'“”„‘’«»()[]。！？，、；：؟،"
-"""Punctuation that changes no word it is next to; a sign or an emoji may change the meaning."""
+MAX_TEXT_CHARS = 60_000
+"""Maximum characters of a message's text."""
+SEPARATORS = str.maketrans(",:", ";;")
+PUNCTUATION = ".,;:!?…\"'“”„‘’«»()[]。！？，、；：؟،"
+"""Punctuation that does not change the meaning of a word. A sign or an emoji may change it."""
 UNDATED = "undated"
-"""Begins a line whose day is unknown, below a day that need not be its own."""
+"""Marks a line without a day below a line with one, so that nobody takes that day for its own."""
 
 
-def line_of(
+def format_line(
     sent_at: str | None,
     name: str,
     text: str,
     *,
     chat: str = "",
     place: str = "",
-    longest: int = LONGEST,
+    max_chars: int = MAX_TEXT_CHARS,
 ) -> str:
-    """Return `day, chat, name, place: words`, without what is unknown.
+    """Return `day, chat, name, place: text`; what is unknown is left out.
 
-    The day is the sender's own; the place is that of an excerpt in its message.
+    Args:
+        sent_at: when it was sent; the day is that of the sender's time zone.
+        place: which part of the message an excerpt is.
     """
-    # Commas and the first colon are ours; everything after it is quoted.
-    names = [one_line(part).translate(OURS) for part in (chat, name, place) if part]
+    # Names must not contain our separators. Everything after the first colon is quoted.
+    names = [one_line(part).translate(SEPARATORS) for part in (chat, name, place) if part]
     day = day_of(sent_at)
     head = ", ".join([day, *names] if day else names)
-    words = one_line(text, longest)
+    words = one_line(text, max_chars)
     return labelled(head, words) if head else quoted(words)
 
 
 def day_of(sent_at: str | None) -> str:
-    """Return the sender's own day of a time; empty if it is unknown."""
+    """Return the day of a time in its own zone; empty if it is unknown."""
     moment = read_time(sent_at) if sent_at else None
     return moment.date().isoformat() if moment else ""
 
 
-def by_day(lines: Iterable[tuple[str, str]]) -> str:
-    """Return pairs of a day and a line as text: each day on a line of its own, above its lines.
+def grouped_by_day(lines: Iterable[tuple[str, str]]) -> str:
+    """Return the text of dated lines, with each day once, on a line above the lines of that day.
 
-    Nobody can forge a day, because each other line has a speaker and a colon.
+    A message cannot forge such a line, because every other line has a speaker and a colon.
+
+    Args:
+        lines: pairs of a day and a line.
     """
     written: list[str] = []
     above = ""
@@ -60,10 +65,10 @@ def by_day(lines: Iterable[tuple[str, str]]) -> str:
     return "\n".join(written)
 
 
-def wording(text: str) -> str:
-    """Return the words of a text without case and punctuation: texts with the same are the same.
+def dedup_key(text: str) -> str:
+    """Return a key that is equal for texts that differ only in case, spaces and punctuation.
 
-    Texts that differ in a single word are not, because it may be the one that has changed.
+    Texts that differ in one word have different keys, because that word may be what changed.
     """
-    words = (word.strip(MARKS) for word in text.casefold().split())
+    words = (word.strip(PUNCTUATION) for word in text.casefold().split())
     return " ".join(filter(None, words)) or text

@@ -1,7 +1,7 @@
 """Memories: records about people, facts, events and past messages.
 
-A memory reaches a model only through a section. A section asks a `MemorySource`, which is one
-method, wherever memories are stored; a `MemoryList` holds plain records.
+A memory reaches a model only through a section. Sections ask a `MemorySource`, a protocol of one
+method; `MemoryList` is one over plain records.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ __all__ = [
     "MemorySource",
     "Ranking",
     "current_facts",
-    "had_part",
+    "took_part",
 ]
 
 MemoryKind: TypeAlias = Literal["memory", "profile", "fact", "episode", "passage"]
 """A note about a person, a profile, a labelled fact, an event, a past passage."""
 MIN_CONFIDENCE = 0.1
-"""The confidence below which nothing was found. Of the questions that have an answer, one in a
-hundred is below it (`benchmarks/confidence.py`)."""
+"""The default confidence below which nothing is recalled. One in a hundred questions that have an
+answer is below it (`benchmarks/confidence.py`)."""
 
 
 class Memory(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -119,10 +119,11 @@ class MemorySource(Protocol):
 
 
 def current_facts(facts: Iterable[Memory]) -> list[Memory]:
-    """Keep the newest fact of each subject and label, and of equal ones the surest.
+    """Return the newest fact of each subject and label.
 
-    A fact without a label stays. Of facts without a time, the later one is newer. Older facts
-    remain in the store, with their dates.
+    If it repeats the text of an older one, it gets the higher weight of the two. A fact without a
+    label is replaced only by one with the same text. Of facts without a time, the later in the list
+    is newer. Older facts remain in the store, with their dates.
     """
     newest: dict[tuple[str | None, str], tuple[tuple[datetime | None, int], Memory]] = {}
     for place, fact in enumerate(facts):
@@ -131,21 +132,21 @@ def current_facts(facts: Iterable[Memory]) -> list[Memory]:
         age = (read_time(fact.at) if fact.at else None, place)
         known = newest.get(subject)
         if known is None or is_newer(age, known[0]):
-            newest[subject] = age, surest(fact, known[1] if known else None)
+            newest[subject] = age, with_highest_weight(fact, known[1] if known else None)
         else:
-            newest[subject] = known[0], surest(known[1], fact)
+            newest[subject] = known[0], with_highest_weight(known[1], fact)
     return [fact for _, fact in newest.values()]
 
 
 def is_newer(age: tuple[datetime | None, int], other: tuple[datetime | None, int]) -> bool:
-    """Whether one fact is newer than another: by its time, else by its position."""
+    """Whether one fact is newer than another, by time, or by position if times are equal."""
     if age[0] is not None and other[0] is not None and age[0] != other[0]:
         return age[0] > other[0]
     return age[1] > other[1]
 
 
-def surest(fact: Memory, other: Memory | None) -> Memory:
-    """Return the fact with the higher certainty of the two if both say the same."""
+def with_highest_weight(fact: Memory, other: Memory | None) -> Memory:
+    """Return the fact, with the other's weight if both have the same text and it is higher."""
     same = other is not None and other.text.split() == fact.text.split()
     if other is None or not same or other.weight <= fact.weight:
         return fact
@@ -155,12 +156,15 @@ def surest(fact: Memory, other: Memory | None) -> Memory:
 # --- events --------------------------------------------------------------------------------------
 
 
-def had_part(memory: Memory, asker: str | None) -> bool:
-    """Whether an event may be shown to a person: one of its participants, by id.
+def took_part(memory: Memory, asker: str | None) -> bool:
+    """Whether an event may be shown to a person: only to its participants.
 
     An event without participants is shown to everyone in its chat.
+
+    Args:
+        asker: the id of the person.
     """
     participants: object = memory.meta.get("participants", ())
     if not isinstance(participants, list | tuple):
-        return False  # it is not known whom it means
+        return False  # the field is not a list, so its participants are unknown
     return not participants or asker in cast("Sequence[object]", participants)

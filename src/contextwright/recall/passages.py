@@ -1,7 +1,7 @@
-"""Passages: the parts of a long message, each recalled for itself.
+"""Divide long messages into passages, which are recalled one by one.
 
-A long turn has paragraphs, lists and code, and a question mostly needs one of them. A passage is as
-likely needed as its message, times its share of what the message says about the question.
+A long message has paragraphs, lists and code, and a question mostly needs one of them. The
+probability of a message is distributed among its passages by the terms they contain.
 """
 
 from __future__ import annotations
@@ -13,30 +13,30 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from contextwright.recall.lines import LONGEST
+from contextwright.recall.lines import MAX_TEXT_CHARS
 from contextwright.recall.ranking import RankedMessage
-from contextwright.recall.signals import OWN
-from contextwright.recall.vectors.chunks import cut_near
-from contextwright.text.terms import held_terms, languages_of
+from contextwright.recall.signals import OWN_WEIGHT
+from contextwright.recall.vectors.chunks import break_before
+from contextwright.text.terms import languages_of, matching_terms
 
-__all__ = ["FEWEST_CHARS", "Excerpt", "Span", "is_long", "passage_odds", "passages_of"]
+__all__ = ["MIN_CHARS", "Excerpt", "Span", "is_long", "passage_log_odds", "passages_of"]
 
 Span: TypeAlias = tuple[int, int]
-"""The first character, and the one after the last."""
+"""The index of the first character, and of the one after the last."""
 
-LONG = 600
-"""The most characters of a message that is recalled as a whole."""
-FEWEST_CHARS, MOST_CHARS = 300, 800
-"""A shorter passage is joined with its neighbour, if that is not too long; a longer one is cut."""
-FIRST = 0.5
-"""The log-odds that the first passage has more, because it mostly says what a message is about."""
-SUREST = 1 - 1e-9
-"""The largest probability, so that there are odds."""
+MAX_WHOLE_CHARS = 600
+"""Maximum characters of a message that is recalled as a whole."""
+MIN_CHARS, MAX_CHARS = 300, 800
+"""A shorter passage is joined with its neighbour if both fit in one; a longer one is cut."""
+FIRST_PASSAGE_LOG_ODDS = 0.5
+"""A bonus for the first passage, because it mostly says what a message is about."""
+MAX_PROBABILITY = 1 - 1e-9
+"""The largest probability of a passage, because 1 has no odds."""
 GAP = "[…]"
-"""The mark of what is left out."""
+"""Stands for text that is left out."""
 
-# A fence opens a block of code, and one of the same kind closes it; a list item or a heading begins
-# a passage.
+# A block of code ends with a fence of the kind that opened it. A list item or a heading begins a
+# new block.
 FENCE = re.compile(r"[ \t]*+(`{3,}+(?!.*`)|~{3,}+)")
 BEGINNING = re.compile(r"[ \t]*+(?:[-*+•]|\d{1,3}[.)]|#{1,6})\s")
 
@@ -47,7 +47,7 @@ class Excerpt(Struct, frozen=True):
     passages: tuple[Span, ...]
     """All passages of the message's text, in order."""
     numbers: tuple[int, ...]
-    """Those that are here, from 1, in order."""
+    """The numbers of the recalled ones, from 1, in order."""
 
     @property
     def is_whole(self) -> bool:
@@ -56,7 +56,7 @@ class Excerpt(Struct, frozen=True):
 
     @property
     def spans(self) -> tuple[Span, ...]:
-        """The parts of the text that are here; neighbours are one."""
+        """The recalled parts of the text; adjacent passages are one part."""
         spans: list[Span] = []
         for number in self.numbers:
             start, end = self.passages[number - 1]
@@ -67,7 +67,7 @@ class Excerpt(Struct, frozen=True):
 
     @property
     def place(self) -> str:
-        """The place in the message: `part 2 of 9`."""
+        """Which parts of the message these are: `part 2 of 9`."""
         runs: list[list[int]] = []
         for number in self.numbers:
             if runs and runs[-1][-1] == number - 1:
@@ -78,7 +78,7 @@ class Excerpt(Struct, frozen=True):
         return f"part{'s' * (len(self.numbers) > 1)} {shown} of {len(self.passages)}"
 
     def of(self, text: str) -> str:
-        """Return the passages of the text, with a mark where something is left out."""
+        """Return the recalled passages of the text, with a mark where text is left out."""
         shown = f" {GAP} ".join(text[start:end].strip() for start, end in self.spans)
         before = "" if self.numbers[0] == 1 else f"{GAP} "
         behind = "" if self.numbers[-1] == len(self.passages) else f" {GAP}"
@@ -91,36 +91,36 @@ class Excerpt(Struct, frozen=True):
 
 def is_long(size: int) -> bool:
     """Whether a message of that many characters is recalled in passages."""
-    return size > LONG
+    return size > MAX_WHOLE_CHARS
 
 
 def passages_of(text: str) -> list[Span]:
-    """Return the passages of a text: paragraphs, list items and code blocks of a similar size.
+    """Return the passages of a text: its paragraphs, list items and code blocks.
 
-    The text beyond what a line can hold is not in any of them.
+    Short neighbours are joined, and long ones are cut. Text after `MAX_TEXT_CHARS` is left out.
     """
     found: list[Span] = []
-    for block in blocks_of(text[:LONGEST]):
+    for block in blocks_of(text[:MAX_TEXT_CHARS]):
         for start, end in pieces_of(text, block):
-            if found and is_short(found[-1]) and end - found[-1][0] <= MOST_CHARS:
+            if found and is_short(found[-1]) and end - found[-1][0] <= MAX_CHARS:
                 start, _ = found.pop()
             found.append((start, end))
-    if len(found) > 1 and is_short(found[-1]) and found[-1][1] - found[-2][0] <= MOST_CHARS:
+    if len(found) > 1 and is_short(found[-1]) and found[-1][1] - found[-2][0] <= MAX_CHARS:
         _, end = found.pop()
         found[-1] = found[-1][0], end
     return found
 
 
 def is_short(span: Span) -> bool:
-    """Whether a passage is too short to stand alone."""
-    return span[1] - span[0] < FEWEST_CHARS
+    """Whether a passage is so short that it is joined with its neighbour."""
+    return span[1] - span[0] < MIN_CHARS
 
 
 def pieces_of(text: str, block: Span) -> Iterator[Span]:
-    """Yield a block in pieces that are not too long, cut where a paragraph, line or word ends."""
+    """Yield a block in pieces of limited length, cut at the end of a paragraph, line or word."""
     start, end = block
-    while end - start > MOST_CHARS:
-        cut = cut_near(text, start + MOST_CHARS, MOST_CHARS - FEWEST_CHARS)
+    while end - start > MAX_CHARS:
+        cut = break_before(text, start + MAX_CHARS, MAX_CHARS - MIN_CHARS)
         yield start, cut
         start = cut
     yield start, end
@@ -149,25 +149,27 @@ def blocks_of(text: str) -> Iterator[Span]:
         yield start, len(text)
 
 
-def passage_odds(
+def passage_log_odds(
     ranked: RankedMessage,
     text: str,
     passages: Sequence[Span],
-    words: Mapping[str, float],
-    bare: Mapping[str, Set[str]],
+    term_shares: Mapping[str, float],
+    variants: Mapping[str, Set[str]],
 ) -> list[float]:
     """Return the log-odds that each passage of a message is needed.
 
     Args:
-        words: the share of the question that each of its terms is.
-        bare: what a text may have instead of a term.
+        term_shares: the weight of each term of the question, as a share of all.
+        variants: terms that a text may contain instead.
     """
-    languages = languages_of(text[:MOST_CHARS])
-    weight = ranked.weights.words + OWN * ranked.weights.beside
-    adds = [FIRST, *[0.0] * (len(passages) - 1)]
-    for place, (start, end) in enumerate(passages):
-        held = held_terms(text[start:end], words.keys(), bare, languages)
-        adds[place] += weight * sum(share for term, share in words.items() if term in held)
-    whole = sum(map(exp, adds))
-    chances = (min(ranked.chance * exp(add) / whole, SUREST) for add in adds)
-    return [log(chance / (1 - chance)) for chance in chances]
+    languages = languages_of(text[:MAX_CHARS])
+    weight = ranked.weights.words + OWN_WEIGHT * ranked.weights.beside
+    log_odds = [FIRST_PASSAGE_LOG_ODDS, *[0.0] * (len(passages) - 1)]
+    for index, (start, end) in enumerate(passages):
+        matched = matching_terms(text[start:end], term_shares.keys(), variants, languages)
+        log_odds[index] += weight * sum(
+            share for term, share in term_shares.items() if term in matched
+        )
+    total = sum(map(exp, log_odds))
+    probabilities = (min(ranked.fit * exp(add) / total, MAX_PROBABILITY) for add in log_odds)
+    return [log(chance / (1 - chance)) for chance in probabilities]

@@ -1,4 +1,4 @@
-"""Questions: the words, speakers and times that they ask for."""
+"""Analyse questions: which terms, speakers and times they ask for."""
 
 from __future__ import annotations
 
@@ -15,64 +15,65 @@ from contextwright.text.persons import means_one, means_speaker
 from contextwright.text.terms import (
     VOWELLED,
     Languages,
-    bare_terms,
     common_words,
     compound_parts,
     keywords,
     languages_of,
     plain,
     spelled,
+    term_variants,
     terms_of,
     written_in,
 )
 from contextwright.text.words.identifiers import parts_of, without_code
 from contextwright.text.words.sounds import is_said_as_name, sounds_alike, sounds_of
 
-__all__ = ["Question", "asked_among", "asked_by", "question_of"]
+__all__ = ["Question", "with_speakers", "with_asker", "parse_question"]
 
-MOST_TERMS = 32
-"""Maximum number of terms to search for; the longest ones say most."""
+MAX_TERMS = 32
+"""Maximum number of terms to search for. The longest are used, because they say most."""
 
-MOST_COMMON = 6
-"""Maximum number of common words to search for."""
+MAX_COMMON_TERMS = 6
+"""Maximum number of common terms to search for."""
 
-MOST_PARTS = 8
+MAX_COMPOUND_PARTS = 8
 """Maximum number of parts of compounds to search for."""
 
-KEYWORDS = 5
-"""Maximum number of terms of a query that asks without a question mark."""
+MAX_KEYWORDS = 5
+"""Maximum number of terms of a query without a question mark that is still a question."""
 
-LONGEST = 2_000
-"""Maximum characters of a question; of a longer one, which was probably pasted, both ends count."""
+MAX_QUESTION_CHARS = 2_000
+"""Maximum characters of a question. Of a longer one, probably pasted, both ends are used."""
 
 INFLECTING = frozenset(("greek", "polish", "russian", "ukrainian"))
 """Languages in which names have cases."""
 GENITIVE = frozenset(("dutch", "german", "swedish"))
-"""Languages that add an s to a name, without an apostrophe."""
-LONG_PART = 4
-"""Minimum letters of a part of a handle that names somebody; shorter ones are often words."""
+"""Languages whose genitive of a name is an s without an apostrophe."""
+MIN_HANDLE_PART = 4
+"""Minimum letters of a part of a handle that counts as a name; shorter ones are often words."""
 WORD = re.compile(f"(?:\\w|[{VOWELLED}])+")
 LETTERS = re.compile(r"[^\W\d_]+")
 DIGIT = re.compile(r"\d")
 HANDLE = re.compile(r"(?<!\w)\w(?:[\w.-]*\w)?(?![\w@])")
-"""A handle as it may be written; before an `@` it is an address."""
-GIVEN = re.compile(r"\s*(?:\S+\.\s+)*\S+")
-"""The first word of a name, behind titles and initials: Dr. Anna."""
-OPENING = re.compile(r"(?:\A|[.!?…\n])[^\w.!?…\n]{0,5}(\w+)(?=\s+(\w))")
-"""The first word of a sentence, and a letter of the next one: "Will it rain?", "Will Smith"."""
-THING = re.compile(
+"""A handle. Before an `@` it would be the first part of an address."""
+GIVEN_NAME = re.compile(r"\s*(?:\S+\.\s+)*\S+")
+"""A name up to its first word, including titles and initials: Dr. Anna."""
+SENTENCE_START = re.compile(r"(?:\A|[.!?…\n])[^\w.!?…\n]{0,5}(\w+)(?=\s+(\w))")
+"""The first word of a sentence, and the next letter, which tells "Will it rain?" from "Will
+Smith"."""
+DETERMINED_NOUN = re.compile(
     r"\b(?i:the|an?|this|these|those|my|your|his|her|its|our|their)\s+[^\W\d_A-Z]\w*"
 )
-"""An article or the like, and a word behind it in small letters."""
+"""A determiner with a word in lower case: "the bill", "my mark"."""
 QUESTION_MARK = re.compile("[?？؟\u037e]")
 UNSPACED = "[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7af]"
-"""Scripts without spaces between a name and the next word; the pattern takes milliseconds to
-compile, and only names that are not ASCII need it."""
+"""Scripts without spaces between a name and the next word. It is compiled only when needed, because
+that takes milliseconds and only names outside ASCII need it."""
 HONORIFICS = ("さん", "くん", "君", "ちゃん", "様", "氏", "씨", "先生", "老师")
 FULL_NAME = "[\u4e00-\u9fff\uac00-\ud7af]"
-"""Han and Hangul; kana are left out, because two of them may be anything."""
+"""Characters of full names: Han and Hangul. Two kana are part of too many words."""
 
-NONE: Mapping[str, str] = MappingProxyType({})
+NO_HANDLES: Mapping[str, str] = MappingProxyType({})
 """No handles."""
 
 
@@ -82,130 +83,178 @@ class Question(Struct, frozen=True):
     text: str
     terms: tuple[str, ...]
     """The terms to search for."""
-    common: tuple[str, ...]
-    """Common words; they have little weight."""
-    parts: tuple[tuple[str, ...], ...]
-    """What may be the first or the last word of each compound."""
-    names: frozenset[str]
+    common_terms: tuple[str, ...]
+    """Common terms to search for, with less weight."""
+    compound_parts: tuple[tuple[str, ...], ...]
+    """For each compound, terms that may be its first or last part."""
+    name_terms: frozenset[str]
     """Terms that are written as names."""
-    meaning: str
-    """Its text without the names of speakers: every message has a speaker, few name one, and a name
-    would favour those that do.
+    embedded_text: str
+    """The text to embed: without the names of speakers, because they would favour messages that
+    mention a name over messages by that speaker.
     """
     speakers: frozenset[str]
-    """Speakers that it names."""
-    is_own: bool
+    """The speakers it names."""
+    is_about_asker: bool
     """Whether it is about the person who asks."""
     periods: tuple[Period, ...]
     askers: frozenset[str] = frozenset()
-    """The names of the person who asks, if it is about them among several; empty if unknown."""
+    """The names of the person who asks, if it is about them and several people talk; else empty."""
     is_remark: bool = False
-    """Whether it asks nothing: neither a question nor a few keywords."""
-    called: frozenset[str] = frozenset()
-    """Terms by which it names speakers."""
-    dated: frozenset[str] = frozenset()
-    """Terms by which it names times."""
-    bare: Mapping[str, Set[str]] = MappingProxyType({})
-    """What a message may have instead of a term."""
+    """Whether it asks nothing: it has no question mark, and more than a few keywords."""
+    speaker_terms: frozenset[str] = frozenset()
+    """The terms that name speakers."""
+    date_terms: frozenset[str] = frozenset()
+    """The terms that name times."""
+    variants: Mapping[str, Set[str]] = MappingProxyType({})
+    """Terms that a message may contain instead of a term."""
 
 
-def question_of(
+def parse_question(
     text: str,
     speakers: Iterable[str] = (),
     now: datetime | None = None,
-    handles: Mapping[str, str] = NONE,
+    handles: Mapping[str, str] = NO_HANDLES,
 ) -> Question:
-    """Read a question among people of these names, and of these handles with their names."""
-    text = both_ends(text)
+    """Analyse a question.
+
+    Args:
+        speakers: the names of the people it may name.
+        now: the time that "yesterday" is relative to.
+        handles: names of speakers by handle, in lower case.
+    """
+    text = truncate_middle(text)
     words = WORD.findall(text)
     languages = languages_of(text)
-    little = common_words(languages)
-    telling = keywords(text)
-    terms = sorted(telling, key=longest_first)[:MOST_TERMS]
-    common = sorted(terms_of(text) - telling, key=longest_first)[:MOST_COMMON]
-    # A word in capitals throughout is an abbreviation, not a person.
-    capital = {word for word in words if word[:1].isupper() and not word.isupper()}
-    telling_names = (word for word in capital if plain(word) not in little)
-    written = frozenset(
-        term for word in telling_names for term in terms_of(word.lower(), languages)
-    )
-    times = periods(text, now)
+    content_terms = keywords(text)
+    terms = sorted(content_terms, key=longest_first)
+    common_terms = sorted(terms_of(text) - content_terms, key=longest_first)
+    named_periods = periods(text, now)
+    keyword_count = len(content_terms) - len(parts_of(written_in(text).marked))
     question = Question(
-        text,
-        tuple(terms),
-        tuple(common),
-        tuple(map(tuple, compound_parts(text)[:MOST_PARTS])),
-        written,
-        text,
-        frozenset(),
-        means_speaker(set(map(plain, words)), text),
-        times,
-        is_remark=len(telling) - len(parts_of(written_in(text).marked)) > KEYWORDS
-        and QUESTION_MARK.search(text) is None,
-        dated=frozenset(terms_of(" ".join(time.said for time in times), languages)),
-        bare=bare_terms(text),
+        text=text,
+        terms=tuple(terms[:MAX_TERMS]),
+        common_terms=tuple(common_terms[:MAX_COMMON_TERMS]),
+        compound_parts=tuple(map(tuple, compound_parts(text)[:MAX_COMPOUND_PARTS])),
+        name_terms=capitalised_terms(words, languages),
+        embedded_text=text,
+        speakers=frozenset(),
+        is_about_asker=means_speaker(set(map(plain, words)), text),
+        periods=named_periods,
+        is_remark=keyword_count > MAX_KEYWORDS and QUESTION_MARK.search(text) is None,
+        date_terms=frozenset(terms_of(" ".join(time.said for time in named_periods), languages)),
+        variants=term_variants(text),
     )
-    return asked_among(question, speakers, handles)
+    return with_speakers(question, speakers, handles)
 
 
-def both_ends(text: str) -> str:
-    """Return a question; of a long one both ends, because people ask before or after a paste."""
-    if len(text) <= LONGEST:
+def capitalised_terms(words: Iterable[str], languages: Languages) -> frozenset[str]:
+    """Return the terms of words with a capital letter, except common words and abbreviations."""
+    common = common_words(languages)
+    capitalised = {word for word in words if word[:1].isupper() and not word.isupper()}
+    names = (word for word in capitalised if plain(word) not in common)
+    return frozenset(term for name in names for term in terms_of(name.lower(), languages))
+
+
+def truncate_middle(text: str) -> str:
+    """Return the question without its middle if it is long.
+
+    People ask before or after what they paste. Code is left out first.
+    """
+    if len(text) <= MAX_QUESTION_CHARS:
         return text
     text = without_code(text).strip() or text
-    half = LONGEST // 2
-    return text if len(text) <= LONGEST else f"{text[:half]}\n{text[-half:]}"
+    half = MAX_QUESTION_CHARS // 2
+    return text if len(text) <= MAX_QUESTION_CHARS else f"{text[:half]}\n{text[-half:]}"
 
 
-def asked_among(
-    question: Question, speakers: Iterable[str], handles: Mapping[str, str] = NONE
+def with_speakers(
+    question: Question, speakers: Iterable[str], handles: Mapping[str, str] = NO_HANDLES
 ) -> Question:
-    """Return a question as it is asked among people of these names and handles."""
+    """Return the question with the speakers that it names, of those in a conversation.
+
+    Args:
+        speakers: the names of the people it may name.
+        handles: names of speakers by handle, in lower case.
+    """
     people = tuple(speakers)
     words = WORD.findall(question.text)
     languages = languages_of(question.text)
-    known = words_that_name(question.text, languages)
-    little = common_words(languages)
-    written = words_named(question.text)
-    by_name = {name: frozenset(naming(name, written, known, little)) for name in people}
-    # "Anna Hill" is not Anna Price, but Anna may be either.
-    whole = {found for found in by_name.values() if found}
-    named = {
-        name
-        for name, found in by_name.items()
-        if found and not any(found < other for other in whole)
-    }
-    names = {word for found in whole for word in found}
-    capital = [
-        word for word in words if is_said_as_name(word) and plain(word) not in names | little
-    ]
-    forms = {base: plain(word) for word in capital for base in bases(word, languages)}
-    for name in people if forms else ():
-        found = [forms[base] for base in bases(name, languages, is_name=True) if base in forms]
-        if found:
-            named.add(name)
-            names.update(found)
-    addressed = set(HANDLE.findall(question.text.casefold()))
-    called = set(map(plain, capital)) - names
-    for handle, name in handles.items():
-        found = [one for one in map(plain, words_of_name(handle)) if one in called]
-        if found or handle in addressed:
-            named.add(name)
-            names.update(found or map(plain, WORD.findall(handle)))
-    rest = [word for word in words if plain(word) not in names]
-    meaning = " ".join(rest) or question.text
-    called = frozenset(terms_of(" ".join(sorted(names)), languages))
-    return replace(question, meaning=meaning, speakers=frozenset(named), called=called)
+    matched = named_as_spelled(question.text, people, languages)
+    # "Anna Hill" does not mean Anna Price, but "Anna" may mean either.
+    full = set(matched.values())
+    named = {name for name, found in matched.items() if not any(found < other for other in full)}
+    used = {word for found in full for word in found}
+    common = common_words(languages)
+    unmatched = [word for word in words if is_said_as_name(word)]
+    unmatched = [word for word in unmatched if plain(word) not in used | common]
+    for name, found in named_by_stem(unmatched, people, languages):
+        named.add(name)
+        used.update(found)
+    unused = set(map(plain, unmatched)) - used
+    for name, found in named_by_handle(question.text, unused, handles):
+        named.add(name)
+        used.update(found)
+    rest = [word for word in words if plain(word) not in used]
+    return replace(
+        question,
+        embedded_text=" ".join(rest) or question.text,
+        speakers=frozenset(named),
+        speaker_terms=frozenset(terms_of(" ".join(sorted(used)), languages)),
+    )
 
 
-def asked_by(question: Question, asker: str, people: Iterable[tuple[str, str]]) -> Question:
-    """Return a question as this person asks it: among several people, their "I" means them.
+def named_as_spelled(
+    text: str, people: Iterable[str], languages: Languages
+) -> dict[str, frozenset[str]]:
+    """Return the people whose names a question contains, with the words that name them."""
+    known = possible_name_words(text, languages)
+    common = common_words(languages)
+    written = capital_words(text)
+    matched = {name: frozenset(matched_name_words(name, written, known, common)) for name in people}
+    return {name: words for name, words in matched.items() if words}
 
-    Not where the question names others: "What did Bob tell me?" is about his words.
+
+def named_by_stem(
+    words: Iterable[str], people: Iterable[str], languages: Languages
+) -> Iterator[tuple[str, list[str]]]:
+    """Yield the people who are named by an inflected form, with the words that name them.
 
     Args:
-        asker: their id.
-        people: names and ids of those who talk.
+        words: those of the question that may be names.
+    """
+    forms = {stem: plain(word) for word in words for stem in name_stems(word, languages)}
+    for name in people if forms else ():
+        stems = name_stems(name, languages, is_name=True)
+        found = [forms[stem] for stem in stems if stem in forms]
+        if found:
+            yield name, found
+
+
+def named_by_handle(
+    text: str, words: Set[str], handles: Mapping[str, str]
+) -> Iterator[tuple[str, Iterable[str]]]:
+    """Yield the people whose handle, or a part of it, is in a question, with the words of it.
+
+    Args:
+        words: those of the question that may be names, without case and accents.
+    """
+    addressed = set(HANDLE.findall(text.casefold()))
+    for handle, name in handles.items():
+        found = [word for word in map(plain, words_of_name(handle)) if word in words]
+        if found or handle in addressed:
+            yield name, found or map(plain, WORD.findall(handle))
+
+
+def with_asker(question: Question, asker: str, people: Iterable[tuple[str, str]]) -> Question:
+    """Return the question with the names of the person who asks, if "I" in it means them.
+
+    That matters only if several people talk. If the question names others, as "What did Bob tell
+    me?" does, it is about their messages instead.
+
+    Args:
+        asker: the id of the person who asks.
+        people: names and ids of all speakers.
     """
     known = set(people)
     own = {name for name, id in known if id == asker and name}
@@ -217,18 +266,18 @@ def asked_by(question: Question, asker: str, people: Iterable[tuple[str, str]]) 
 
 
 def words_of_name(name: str) -> list[str]:
-    """Return the words of a name, and what people call sashko_99: the longer parts of a handle."""
+    """Return the words of a name, and the longer parts of a handle such as sashko_99."""
     words = WORD.findall(name)
     parts = [part for word in words for part in LETTERS.findall(word) if part != word]
-    return words + [part for part in parts if len(part) >= LONG_PART]
+    return words + [part for part in parts if len(part) >= MIN_HANDLE_PART]
 
 
-def bases(text: str, languages: Languages, *, is_name: bool = False) -> set[str]:
-    """Return what the forms of a name have in common, as the language of each word inflects it.
+def name_stems(text: str, languages: Languages, *, is_name: bool = False) -> set[str]:
+    """Return keys that inflected forms of a name share, by the language of each word.
 
-    That is its stem and its first letters, because Олег and Ольга have the same stem. Of German
-    only the genitive counts, because it writes all nouns as names: Fischer has the stem of Fische.
-    In another script it is how a name sounds.
+    They are the stem with the first letters, because Олег and Ольга have the same stem. In German
+    and its relatives only the genitive counts, because Fischer has the stem of Fische. Names in
+    another script are compared by their sound.
     """
     result: set[str] = set()
     for word in words_of_name(text):
@@ -242,37 +291,46 @@ def bases(text: str, languages: Languages, *, is_name: bool = False) -> set[str]
     return result
 
 
-def words_named(text: str) -> set[str]:
-    """Return the words of a question, but not those that have a capital for beginning a sentence.
+def capital_words(text: str) -> set[str]:
+    """Return the words that may be names by their capital letter, with those in lower case.
 
-    Before a small word, "Will" asks for the future; in "Will's", and before a family name, it may
-    be somebody.
+    The first word of a sentence is left out if a word in lower case follows: "Will it rain?". In
+    "Will's" and "Will Smith" it may be a name.
     """
-    openings = {opening.start(1) for opening in OPENING.finditer(text) if opening[2].islower()}
+    openings = {
+        opening.start(1) for opening in SENTENCE_START.finditer(text) if opening[2].islower()
+    }
     return {word[0] for word in WORD.finditer(text) if word.start() not in openings}
 
 
-def words_that_name(text: str, languages: Languages) -> set[str]:
-    """Return the words of a question that may name somebody, without case and accents.
+def possible_name_words(text: str, languages: Languages) -> set[str]:
+    """Return the words of a question that may be names, without case and accents.
 
-    In English, what is written small behind an article is a thing: the bill, my mark.
+    In English, a word in lower case after a determiner is a thing: "the bill", "my mark".
     """
-    named = THING.sub(" ", text) if languages.latin == "english" else text
+    named = DETERMINED_NOUN.sub(" ", text) if languages.latin == "english" else text
     return set(map(plain, WORD.findall(named)))
 
 
-def naming(name: str, written: set[str], known: set[str], little: Container[str]) -> Iterator[str]:
-    """Yield the words of a name by which a question names a person, without case and accents.
+def matched_name_words(
+    name: str, written: set[str], known: set[str], common: Container[str]
+) -> Iterator[str]:
+    """Yield the words of a person's name that a question contains, without case and accents.
 
-    A name that is a common word too, such as Will, has to be written as one. So have all but the
-    first word of a name and its titles: the Hill of Dr. Anna Hill, but not the van of Maarten van
-    den Berg. A number names nobody, unless it is all that they are called.
+    A word that is also a common word, such as Will, needs a capital letter in the question. So does
+    every word after the first name: Hill in Dr. Anna Hill, but not van in Maarten van den Berg. A
+    number counts only if it is the whole name.
+
+    Args:
+        written: the words of the question that may be names, as they are written.
+        known: the words of the question without case and accents.
+        common: common words.
     """
     words = words_of_name(name)
     has_unspaced = not name.isascii() and re.search(UNSPACED, plain(name)) is not None
     if not has_unspaced and known.isdisjoint(map(plain, words)):
-        return  # of thousands of people, a question names few
-    beginning = GIVEN.match(name)
+        return  # a quick way out, because there may be thousands of people
+    beginning = GIVEN_NAME.match(name)
     first = beginning[0] if beginning else ""
     given = frozenset(words_of_name(first))
     for word in words:
@@ -281,7 +339,7 @@ def naming(name: str, written: set[str], known: set[str], little: Container[str]
         if is_unspaced and any(part in one for part in parts_of_name(simple) for one in known):
             yield simple
             continue
-        is_common = len(simple) < 2 or simple in little
+        is_common = len(simple) < 2 or simple in common
         is_cased = word.lower() != word.upper()
         is_further = is_cased and word not in given and not first.islower()
         if LETTERS.search(word) is None and word != name:
@@ -295,10 +353,10 @@ def naming(name: str, written: set[str], known: set[str], little: Container[str]
 
 
 def parts_of_name(name: str) -> set[str]:
-    """Return a name without spaces, and those of its parts that people use alone.
+    """Return a name in a script without spaces, and those of its parts that people use alone.
 
-    A full Chinese or Korean name is a family and a given name, a Japanese one of four two of each.
-    A single character names somebody only before an honorific.
+    A full name of three or four characters has a family name in front and a given name at the end.
+    A single character is a name only before an honorific.
     """
     if len(name) == 1:  # a part of many words
         return {name + title for title in HONORIFICS}
@@ -307,5 +365,5 @@ def parts_of_name(name: str) -> set[str]:
 
 
 def longest_first(term: str) -> tuple[bool, int, str]:
-    """Sort key of terms by how much they say; long texts have numbers and ids in abundance."""
+    """Sort key: the longest terms first, and those with digits last, such as numbers and ids."""
     return DIGIT.search(term) is not None, -len(term), term

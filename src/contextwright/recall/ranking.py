@@ -1,9 +1,9 @@
-"""How likely a question needs each message, and why.
+"""Rank messages by the probability that a question needs them.
 
-Each signal of a message, times its weight, adds to how well it fits the question. A question needs
-few messages, so the score compares each with its rivals, all that fit: among many that fit, each is
-less likely needed. The parts of a score add up to its log-odds, so it is a probability. The weights
-were fitted on conversations with known answers (`benchmarks/weights.py`), and are the same for all.
+The ranker is a logistic model: the weighted signals of a message and a base add up to the log-odds
+that it fits the question. A question needs few messages, so the score also compares a message with
+its rivals, which are all ranked messages: the more of them fit, the less likely each is needed. The
+weights were fitted on conversations with known answers (`benchmarks/weights.py`).
 """
 
 from __future__ import annotations
@@ -17,39 +17,39 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from contextwright.messages.times import with_zone
-from contextwright.recall.aliases import with_aliases
-from contextwright.recall.candidates import Allows, is_said
+from contextwright.recall.aliases import resolve_aliases
+from contextwright.recall.candidates import MessageFilter, spoken_only
 from contextwright.recall.memories import Ranking
 from contextwright.recall.outline import USER, Entry, Outline
 from contextwright.recall.questions import Question
 from contextwright.recall.signals import Signals, TermMatches, signals_of
 
 __all__ = [
-    "BEST_FIRST",
-    "PLAIN",
+    "BY_LOG_ODDS",
+    "QUESTION_ONLY",
     "WITH_MEANING",
     "WORDS_ALONE",
     "Part",
     "RankedMessage",
     "Weights",
     "bias_of",
-    "compared",
-    "parts_of",
+    "with_rivals",
+    "weighted_parts",
     "probability",
     "rank",
-    "rivals_of",
+    "rivals_term",
 ]
 
-USUAL, FEWEST = 600, 30
-"""Messages of the conversations the weights were fitted to, and of the shortest that counts."""
+FITTED_SIZE, MIN_SIZE = 600, 30
+"""The number of messages from which the base is that of the fit, and below which it stays."""
 
 
-ADDRESSED = 1.5
-"""The odds of a message that was addressed to the model, for a weight of 1."""
+ADDRESSED_ODDS = 1.5
+"""Factor of the odds of a message that the model answered, for a weight of 1."""
 
 
 class Weights(Struct, frozen=True):
-    """The weight of each signal, and the log-odds of a message without any."""
+    """The weight of each signal, and the log-odds of a message without signals."""
 
     signals: Signals
     bias: float
@@ -71,123 +71,124 @@ WITH_MEANING = Weights(
 )  # fmt: skip
 
 
-SHARPER, NEEDED, UNSAID = 1.5, 1.2, 0.05
-"""How messages are compared with their rivals (`benchmarks/scores.py`): a factor of log-odds, the
-logarithm of how many are needed, and a rival that is always there, so that the only message of a
-conversation is not needed for that alone.
+SHARPNESS, LOG_NEEDED, ABSENT_RIVAL = 1.5, 1.2, 0.05
+"""Calibration of scores against rivals (`benchmarks/scores.py`): the factor of log-odds, the
+logarithm of how many messages are needed, and the fit of a rival that is always there. Because of
+that rival, a message does not get a high score only for being alone.
 """
 
-PLAIN = Ranking()
-"""Only the question counts."""
+QUESTION_ONLY = Ranking()
+"""A ranking by the question alone."""
 
 
-BEST_FIRST = attrgetter("odds", "number")
-"""Sort key, reversed: the likeliest first, of equal ones the newer."""
+BY_LOG_ODDS = attrgetter("log_odds", "number")
+"""Sort key, for use with `reverse=True`: likeliest first, of equal ones the newer."""
 
 
 class Part(Struct, frozen=True):
-    """The part of one reason in the log-odds of a message."""
+    """What one reason adds to the log-odds of a message."""
 
     name: str
     adds: float
 
 
 class RankedMessage(Struct, frozen=True, gc=False):
-    """A message and the probability that the question needs it."""
+    """A message with its signals, and the probability that the question needs it."""
 
     number: int
-    odds: float
-    """How well it fits: its log-odds, whatever its rivals."""
+    log_odds: float
+    """The log-odds that it fits, without its rivals."""
     entry: Entry
     signals: Signals
     weights: Signals
-    others: tuple[Part, ...]
-    """The base for every message, and what counts besides the question."""
+    priors: tuple[Part, ...]
+    """The base, which is the same for every message, and what counts besides the question."""
     rivals: float = 0.0
-    """The part of its rivals in the log-odds of its score, once it is `compared` with them."""
+    """What its rivals add to the log-odds of its score; set by `with_rivals`."""
 
     @property
-    def chance(self) -> float:
-        """How well it fits, as a probability."""
-        return probability(self.odds)
+    def fit(self) -> float:
+        """The probability that it fits, without its rivals."""
+        return probability(self.log_odds)
 
     @property
     def score(self) -> float:
-        """The probability that the question needs it, beside its rivals."""
-        return probability(SHARPER * self.odds + self.rivals)
+        """The probability that the question needs it, given its rivals."""
+        return probability(SHARPNESS * self.log_odds + self.rivals)
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """The part of each reason in the log-odds of the score, computed on demand."""
-        base, *others = self.others
+        """What each reason adds to the log-odds of the score; computed on demand."""
+        base, *others = self.priors
         adds = zip(Signals._fields, map(mul, self.signals, self.weights), strict=True)
         return (
-            Part(base.name, SHARPER * base.adds + self.rivals),
-            *[Part(name, SHARPER * more) for name, more in adds if more],
-            *[Part(part.name, SHARPER * part.adds) for part in others],
+            Part(base.name, SHARPNESS * base.adds + self.rivals),
+            *[Part(name, SHARPNESS * more) for name, more in adds if more],
+            *[Part(part.name, SHARPNESS * part.adds) for part in others],
         )
 
 
 def rank(
     question: Question,
-    found: Sequence[TermMatches],
-    meanings: Mapping[int, float] | None,
+    matches: Sequence[TermMatches],
+    cosines: Mapping[int, float] | None,
     outline: Outline,
     *,
-    most: int,
+    limit: int,
     total: int,
     now: datetime | None = None,
-    ranking: Ranking = PLAIN,
-    allows: Allows = is_said,
+    ranking: Ranking = QUESTION_ONLY,
+    allows: MessageFilter = spoken_only,
 ) -> list[RankedMessage]:
-    """Return the messages that are most likely needed, best first, not yet `compared`.
+    """Return the candidates for a question, best first, without their rivals yet.
 
     Args:
-        meanings: the cosines of the nearest messages, best first; None uses words only.
-        most: how many messages by words and by meaning are ranked.
+        matches: the terms of the question with their postings.
+        cosines: those of the nearest messages, best first; None ranks without embeddings.
+        limit: how many messages become candidates by terms, and how many by cosine.
         total: the number of all messages.
-        allows: which messages are wanted; others only count as neighbours.
+        allows: which messages may be recalled; others count only as neighbours.
     """
-    question, found = with_aliases(question, found, outline)
-    weights = WORDS_ALONE if meanings is None else WITH_MEANING
+    question, matches = resolve_aliases(question, matches, outline)
+    weights = WORDS_ALONE if cosines is None else WITH_MEANING
     signal_weights, base = weights.signals, Part("base", bias_of(weights, total))
-    others_of = None if ranking == PLAIN else counting(ranking, outline, now)
+    priors_of = None if ranking == QUESTION_ONLY else query_independent(ranking, outline, now)
     ranked: list[RankedMessage] = []
-    others = (base,)
+    priors = (base,)
     for number, entry, signals in signals_of(
-        question, found, meanings or {}, outline, most, allows
+        question, matches, cosines or {}, outline, limit, allows
     ):
-        odds = base.adds + sum(map(mul, signals, signal_weights))
-        if others_of is not None:
-            others = (base, *others_of(number, entry))
-            odds += sum(part.adds for part in others[1:])
-        ranked.append(RankedMessage(number, odds, entry, signals, signal_weights, others))
-    ranked.sort(key=BEST_FIRST, reverse=True)
+        log_odds = base.adds + sum(map(mul, signals, signal_weights))
+        if priors_of is not None:
+            priors = (base, *priors_of(number, entry))
+            log_odds += sum(part.adds for part in priors[1:])
+        ranked.append(RankedMessage(number, log_odds, entry, signals, signal_weights, priors))
+    ranked.sort(key=BY_LOG_ODDS, reverse=True)
     return ranked
 
 
-def compared(found: Sequence[Sequence[RankedMessage]]) -> list[list[RankedMessage]]:
-    """Return ranked messages, of one conversation or several, with all of them as rivals."""
-    rivals = rivals_of(found)
-    return [[replace(one, rivals=rivals) for one in some] for some in found]
+def with_rivals(rankings: Sequence[Sequence[RankedMessage]]) -> list[list[RankedMessage]]:
+    """Return the rankings of one or several conversations, with all their messages as rivals."""
+    rivals = rivals_term(rankings)
+    return [[replace(one, rivals=rivals) for one in some] for some in rankings]
 
 
-def rivals_of(found: Iterable[Sequence[RankedMessage]]) -> float:
-    """Return the part in the log-odds of a score that all ranked messages have as its rivals."""
-    # The order in which messages are found must not change a bit.
-    fit = fsum(exp(min(SHARPER * one.odds, 50.0)) for some in found for one in some)
-    return NEEDED - log(fit + UNSAID)
+def rivals_term(rankings: Iterable[Sequence[RankedMessage]]) -> float:
+    """Return what the rivals add to the log-odds of every score."""
+    # fsum, because the sum must not depend on the order in which messages were found.
+    fit = fsum(exp(min(SHARPNESS * one.log_odds, 50.0)) for some in rankings for one in some)
+    return LOG_NEEDED - log(fit + ABSENT_RIVAL)
 
 
-def counting(
+def query_independent(
     ranking: Ranking, outline: Outline, now: datetime | None
 ) -> Callable[[int, Entry], Iterator[Part]]:
-    """Return what counts for a message besides the question, as the ranking asks."""
-    people = outline.people()
+    """Return a function that yields the query-independent parts of a message."""
+    people = outline.speaker_counts()
     loudest = max(people.values(), default=1)
     asked = outline.newest_time() if now is None else with_zone(now).timestamp()
 
-    def others_of(number: int, entry: Entry) -> Iterator[Part]:
+    def priors_of(number: int, entry: Entry) -> Iterator[Part]:
         if ranking.recency and asked is not None and entry.time is not None:
             days = max(0.0, (asked - entry.time) / 86_400)
             yield Part("recency", -ranking.recency * log(2) * days / ranking.half_life)
@@ -196,25 +197,25 @@ def counting(
             yield Part("sender", ranking.senders * log(1 + share))
         if ranking.addressed and entry.flags & USER:
             answer = outline.entry(number + 1)
-            if answer is not None and answer.is_said and not answer.flags & USER:
-                yield Part("addressed", ranking.addressed * log(ADDRESSED))
+            if answer is not None and answer.is_spoken and not answer.flags & USER:
+                yield Part("addressed", ranking.addressed * log(ADDRESSED_ODDS))
 
-    return others_of
+    return priors_of
 
 
 def bias_of(weights: Weights, total: int) -> float:
-    """Return the base for every message; among few, each is more likely needed."""
-    return weights.bias + log(USUAL / min(max(total, FEWEST), USUAL))
+    """Return the base of all messages: among fewer messages, each is more likely needed."""
+    return weights.bias + log(FITTED_SIZE / min(max(total, MIN_SIZE), FITTED_SIZE))
 
 
-def parts_of(signals: Signals, weights: Signals) -> list[Part]:
-    """Return what the signals add, without zeros."""
+def weighted_parts(signals: Signals, weights: Signals) -> list[Part]:
+    """Return what each signal adds to the log-odds; zeros are left out."""
     adds = zip(Signals._fields, map(mul, signals, weights), strict=True)
     return [Part(name, more) for name, more in adds if more]
 
 
-def probability(odds: float) -> float:
+def probability(log_odds: float) -> float:
     """Return log-odds as a probability."""
-    if not -50.0 < odds < 50.0:
-        odds = 50.0 if odds > 0 else -50.0
-    return 1 / (1 + exp(-odds))
+    if not -50.0 < log_odds < 50.0:
+        log_odds = 50.0 if log_odds > 0 else -50.0
+    return 1 / (1 + exp(-log_odds))

@@ -1,7 +1,8 @@
-"""Signals for and against a message, given a question.
+"""Compute the ranking signals (features) of messages for a question.
 
-A message is judged by its own words, those of its neighbours and session, its meaning, its speaker
-and its time. Its length says nothing about it; packing sets its price against its worth.
+The signals are about a message's terms, those of its neighbours and its session, its embedding,
+its speaker and its time. Length is no signal of its own; packing weighs a message against its
+price.
 """
 
 from __future__ import annotations
@@ -16,36 +17,45 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from contextwright.recall.candidates import Allows, first_of, in_turn, is_said, with_neighbours
+from contextwright.recall.candidates import (
+    MessageFilter,
+    interleave,
+    spoken_only,
+    take_best,
+    with_neighbours,
+)
 from contextwright.recall.dates.periods import Period, days_from
-from contextwright.recall.outline import AROUND, ASKS, SAID, USER, Entry, Outline
-from contextwright.recall.places import DAY
+from contextwright.recall.outline import ASKS, CONTEXT_RADIUS, SPOKEN, USER, Entry, Outline
+from contextwright.recall.postings import DAY
 from contextwright.recall.questions import Question
 
-__all__ = ["LATEST", "OWN", "Signals", "TermMatches", "signals_of"]
+__all__ = ["MIN_DATE_FIT", "OWN_WEIGHT", "Signals", "TermMatches", "signals_of"]
 
-LONG = 240
-"""Characters from which a message contains words by chance."""
-CHANCE = 0.3
-"""Discount of words in long messages."""
-NEAR = ((-1, 0.36), (1, 0.36), (-2, 0.22), (2, 0.22))
-"""Offsets of neighbours, and the weight of their words; the message's own have 0.53."""
-OWN = 0.53
-FURTHER = tuple(1 - distance / (AROUND + 1) for distance in range(AROUND + 1))
-SUMS = tuple(accumulate(FURTHER))
-"""Weights of surrounding messages by distance, and their sum."""
-FADING = 7.0
-"""Days after a named time until a message counts half."""
-LATEST = 0.5
-"""The fit of a day from which its messages are ranked because a question names the time."""
-LONGEST_FIT = FADING * log2(1 / LATEST)
-"""Days after a period until none fits so well."""
-SURE = 0.5
-"""Minimum certainty of a period; "recently" is not enough."""
+LONG_MESSAGE_CHARS = 240
+"""Characters above which a message is so long that it contains terms by chance."""
+LENGTH_DISCOUNT = 0.3
+"""How strongly the terms of long messages are discounted."""
+NEIGHBOUR_WEIGHTS = ((-1, 0.36), (1, 0.36), (-2, 0.22), (2, 0.22))
+"""Offsets of neighbours, and the weights of their terms in `beside`."""
+OWN_WEIGHT = 0.53
+"""The weight of the message's own terms in `beside`."""
+DISTANCE_WEIGHTS = tuple(
+    1 - distance / (CONTEXT_RADIUS + 1) for distance in range(CONTEXT_RADIUS + 1)
+)
+CUMULATIVE_WEIGHTS = tuple(accumulate(DISTANCE_WEIGHTS))
+"""Weights of the surrounding messages by distance in `around`, and their cumulative sums."""
+DATE_HALF_LIFE = 7.0
+"""Days after a named period until the date signal is halved."""
+MIN_DATE_FIT = 0.5
+"""The date signal from which all messages of a day are candidates."""
+MAX_DATE_LAG = DATE_HALF_LIFE * log2(1 / MIN_DATE_FIT)
+"""Days after a period until its date signal is below that."""
+MIN_CERTAINTY = 0.5
+"""Minimum certainty of a period that counts; "recently" has less."""
 
 
 class TermMatches(Struct, frozen=True):
-    """A term of a question, its weight, and the messages that have it."""
+    """A term of a question, its weight, and its postings: the messages that contain it."""
 
     term: str
     weight: float
@@ -53,109 +63,117 @@ class TermMatches(Struct, frozen=True):
 
 
 class Signals(NamedTuple):
-    """The signals for and against a message."""
+    """The ranking signals of a message. Their names are shown to users as reasons."""
 
     words: float = 0.0
-    """The share of the question's words it has; rare words count more."""
+    """The share of the question's terms it contains, weighted by rarity."""
     beside: float = 0.0
-    """The same, including the words of its neighbours."""
+    """The same, including the terms of its neighbours."""
     around: float = 0.0
-    """The average share of the messages around it."""
+    """The mean of `words` over the messages around it, weighted by distance."""
     session: float = 0.0
-    """The best word overlap of any message in the same session."""
+    """The highest `words` in its session."""
     meaning: float = 0.0
-    """How near its meaning is: the cosine, less what all messages have in common."""
+    """The cosine of its embedding and the question's, both relative to the mean of all."""
     meaning_beside: float = 0.0
     """The same, including its neighbours."""
     meaning_session: float = 0.0
-    """The nearest meaning in its session."""
+    """The highest `meaning` in its session."""
     speaker: float = 0.0
     """Whether the question names its speaker."""
     own: float = 0.0
-    """Whether the question is about the person who asks, and they wrote it; any user, if it is not
-    known who asks."""
+    """Whether the question is about the person who asks, and they wrote it. If it is unknown who
+    asks, any user counts."""
     date: float = 0.0
-    """Whether it was sent at the time that the question names, or soon after."""
+    """1 if it was sent in the period that the question names, less if soon after."""
     asks: float = 0.0
     """Whether it is itself a question."""
 
 
 def signals_of(
     question: Question,
-    found: Sequence[TermMatches],
-    meanings: Mapping[int, float],
+    matches: Sequence[TermMatches],
+    cosines: Mapping[int, float],
     outline: Outline,
-    most: int,
-    allows: Allows = is_said,
+    limit: int,
+    allows: MessageFilter = spoken_only,
 ) -> list[tuple[int, Entry, Signals]]:
-    """Return the signals of the messages worth ranking."""
-    words = Words(found, outline)
+    """Return the candidates for a question, each with its outline entry and its signals.
+
+    Args:
+        matches: the terms of the question with their postings.
+        cosines: those of the nearest messages, best first.
+        limit: how many of the best by terms, by cosine and by speaker or date are candidates.
+    """
+    overlap = TermOverlap(matches, outline)
     entry_of = cache(outline.entry)
-    times = Times(question.periods)
-    best = first_of(words.best_first(), most, entry_of, allows)
-    nearest = first_of(meanings, most, entry_of, allows)
-    # An answer often shares no word with the question, but is next to a message that does.
-    looked_at = with_neighbours([*in_turn(best, nearest)], most, outline.last)
-    looked_at.update(first_of(named_in(question, times, outline), most, entry_of, allows))
-    entries = {number: entry_of(number) for number in sorted(looked_at)}
-    said = {number: entry for number, entry in entries.items() if entry and entry.flags & SAID}
-    sessions = best_of_sessions(said, words.share)
-    meaning_of = meanings.get
-    near_sessions = best_of_sessions(said, lambda one: meaning_of(one, 0.0)) if meanings else {}
+    dates = DateFit(question.periods)
+    best = take_best(overlap.best_first(), limit, entry_of, allows)
+    nearest = take_best(cosines, limit, entry_of, allows)
+    # An answer often shares no term with the question, but is next to a message that does.
+    candidates = with_neighbours([*interleave(best, nearest)], limit, outline.last)
+    candidates.update(
+        take_best(messages_named_by(question, dates, outline), limit, entry_of, allows)
+    )
+    entries = {number: entry_of(number) for number in sorted(candidates)}
+    spoken = {number: entry for number, entry in entries.items() if entry and entry.flags & SPOKEN}
+    best_in_session = max_by_session(spoken, overlap.share)
+    meaning_of = cosines.get
+    nearest_in_session = max_by_session(spoken, lambda one: meaning_of(one, 0.0)) if cosines else {}
     result: list[tuple[int, Entry, Signals]] = []
-    for number, entry in said.items():
+    for number, entry in spoken.items():
         if not allows(number, entry):
             continue
-        # Positional, in the order of the fields, because keywords would dominate the run time.
+        # Positional, because keyword arguments would take most of the time.
         signals = Signals(
-            words.share(number),
-            words.beside(number),
-            words.around(number, entry),
-            sessions.get(entry.session, 0.0),
+            overlap.share(number),
+            overlap.beside(number),
+            overlap.around(number, entry),
+            best_in_session.get(entry.session, 0.0),
             meaning_of(number, 0.0),
-            meaning_beside(meanings, number, entry) if meanings else 0.0,
-            near_sessions.get(entry.session, 0.0),
+            meaning_beside(cosines, number, entry) if cosines else 0.0,
+            nearest_in_session.get(entry.session, 0.0),
             1.0 if entry.speaker in question.speakers else 0.0,
             1.0 if is_own(question, entry) else 0.0,
-            times.fit(entry.time) if times.are_known and entry.time is not None else 0.0,
+            dates.fit(entry.time) if dates.has_periods and entry.time is not None else 0.0,
             1.0 if entry.flags & ASKS else 0.0,
         )
         result.append((number, entry, signals))
     return result
 
 
-def named_in(question: Question, times: Times, outline: Outline) -> Iterator[int]:
-    """Yield the messages of people and times that a question names, the likeliest first.
+def messages_named_by(question: Question, dates: DateFit, outline: Outline) -> Iterator[int]:
+    """Yield the messages of the speakers and days that a question names, likeliest first.
 
-    "What did Ann say yesterday?" shares no word with any of them.
+    The answer to "What did Ann say yesterday?" need not share a term with it.
     """
     people = question.speakers | question.askers
     days: list[int] = []
-    if times.are_known:
-        fits = {day: times.fit(day * DAY + DAY - 1) for day in times.near(outline.days())}
-        fitting = (day for day, fit in fits.items() if fit >= LATEST)
+    if dates.has_periods:
+        fits = {day: dates.fit(day * DAY + DAY - 1) for day in dates.candidate_days(outline.days())}
+        fitting = (day for day, fit in fits.items() if fit >= MIN_DATE_FIT)
         days = sorted(fitting, key=lambda day: (-fits[day], -day))
         if people:
-            on_days = outline.said_on(days)
+            on_days = outline.on_days(days)
             yield from (number for number in on_days if outline.speaker(number) in people)
-    pairs = zip_longest(outline.said_by(people), outline.said_on(days))
+    pairs = zip_longest(outline.by_speakers(people), outline.on_days(days))
     yield from (number for pair in pairs for number in pair if number)
 
 
 def is_own(question: Question, entry: Entry) -> bool:
-    """Whether a question is about the person who asks, and a message theirs, as far as known."""
+    """Whether a question is about the person who asks, and that person wrote the message."""
     if question.askers:
         return entry.speaker in question.askers
-    return question.is_own and bool(entry.flags & USER)
+    return question.is_about_asker and bool(entry.flags & USER)
 
 
-class Words:
-    """The messages that have words of a question, with one bit per word."""
+class TermOverlap:
+    """The terms of a question that each message contains, as a bit mask."""
 
     def __init__(self, found: Sequence[TermMatches], outline: Outline) -> None:
         self.outline = outline
         self.weights = [one.weight for one in found]
-        self.whole = sum(self.weights) or 1.0
+        self.total_weight = sum(self.weights) or 1.0
         self.masks: dict[int, int] = {}
         masks = self.masks
         for place, one in sorted(enumerate(found), key=lambda pair: -len(pair[1].numbers)):
@@ -163,95 +181,99 @@ class Words:
             if masks:
                 for number in one.numbers:
                     masks[number] = masks.get(number, 0) | bit
-            else:  # the common case, all at once
+            else:  # for the most frequent term, all at once
                 masks.update(dict.fromkeys(one.numbers, bit))
-        # The same few sets of words occur again and again, and so do neighbours.
-        self.weigh = cache(self._weigh)
+        # Few different masks occur, and neighbours are asked for several times.
+        self.mask_share = cache(self._mask_share)
         self.discount = cache(self._discount)
         self.share = cache(self._share)
 
     def best_first(self) -> Iterator[int]:
-        """Yield the messages by the words they have, regardless of length; newer ones win a tie."""
+        """Yield the messages by their share, without the discount; of equal ones, newer first."""
         numbers: defaultdict[int, list[int]] = defaultdict(list)
         for number, mask in self.masks.items():
             numbers[mask].append(number)
         alike: dict[float, list[int]] = {}
         for mask, some in numbers.items():
-            alike.setdefault(self.weigh(mask), []).extend(some)
+            alike.setdefault(self.mask_share(mask), []).extend(some)
         for share in sorted(alike, reverse=True):
             yield from sorted(alike[share], reverse=True)
 
-    def _weigh(self, mask: int) -> float:
-        """Return the share of the question that a set of words is."""
+    def _mask_share(self, mask: int) -> float:
+        """Return the weight of the terms in a mask, as a share of the question's."""
         return (
             sum(weight for place, weight in enumerate(self.weights) if mask >> place & 1)
-            / self.whole
+            / self.total_weight
         )
 
     def _discount(self, number: int) -> float:
-        """Return the weight of words in a message; a long one has many by chance."""
+        """Return the factor for the terms of a message; long ones contain many by chance."""
         size = self.outline.size(number)
-        return 1.0 if size <= LONG else 1 / (1 + CHANCE * log(size / LONG))
+        return (
+            1.0
+            if size <= LONG_MESSAGE_CHARS
+            else 1 / (1 + LENGTH_DISCOUNT * log(size / LONG_MESSAGE_CHARS))
+        )
 
     def _share(self, number: int) -> float:
-        """Return the share of the question's words that a message has."""
+        """Return the discounted share of the question's terms that a message contains."""
         mask = self.masks.get(number)
-        return self.weigh(mask) * self.discount(number) if mask else 0.0
+        return self.mask_share(mask) * self.discount(number) if mask else 0.0
 
     def beside(self, number: int) -> float:
-        """Return the share that a message and its neighbours have together, less with distance."""
+        """Return the share of a message and its neighbours; each term counts once."""
         masks = self.masks
         have = masks.get(number, 0)
-        total = OWN * self.share(number)
-        for step, counts in NEAR:
+        total = OWN_WEIGHT * self.share(number)
+        for step, counts in NEIGHBOUR_WEIGHTS:
             mask = masks.get(number + step)
             if mask and (new := mask & ~have):
-                total += counts * self.weigh(new) * self.discount(number + step)
+                total += counts * self.mask_share(new) * self.discount(number + step)
                 have |= new
         return total
 
     def around(self, number: int, entry: Entry) -> float:
-        """Return the mean overlap of the messages around one in its session, less with distance."""
-        first, last = max(number - AROUND, entry.session), number + entry.ahead
+        """Return the mean share of the messages around one in its session, by distance."""
+        first, last = max(number - CONTEXT_RADIUS, entry.session), number + entry.following
         share, total = self.share, 0.0
         for other in filter(self.masks.__contains__, range(first, last + 1)):
-            total += FURTHER[abs(other - number)] * share(other)
-        return total / (SUMS[number - first] + SUMS[last - number] - 1)
+            total += DISTANCE_WEIGHTS[abs(other - number)] * share(other)
+        return total / (CUMULATIVE_WEIGHTS[number - first] + CUMULATIVE_WEIGHTS[last - number] - 1)
 
 
-def best_of_sessions(
-    said: Mapping[int, Entry], share_of: Callable[[int], float]
+def max_by_session(
+    spoken: Mapping[int, Entry], value_of: Callable[[int], float]
 ) -> dict[int, float]:
-    """Return the best word overlap of each session."""
+    """Return the highest value of each session."""
     best: dict[int, float] = {}
-    for number, entry in said.items():
-        share = share_of(number)
-        if share > best.get(entry.session, 0.0):
-            best[entry.session] = share
+    for number, entry in spoken.items():
+        value = value_of(number)
+        if value > best.get(entry.session, 0.0):
+            best[entry.session] = value
     return best
 
 
-def meaning_beside(meanings: Mapping[int, float], number: int, entry: Entry) -> float:
-    """Return how near the meaning of a message and its neighbours is."""
-    total, whole = meanings.get(number, 0.0), 1.0
+def meaning_beside(cosines: Mapping[int, float], number: int, entry: Entry) -> float:
+    """Return the mean cosine of a message and its neighbours in its session, by distance."""
+    total, total_weight = cosines.get(number, 0.0), 1.0
     for distance in (1, 2):
         weight = 1 - distance / 3
-        if distance <= entry.ahead:
-            total += weight * meanings.get(number + distance, 0.0)
-            whole += weight
+        if distance <= entry.following:
+            total += weight * cosines.get(number + distance, 0.0)
+            total_weight += weight
         if number - distance >= entry.session:
-            total += weight * meanings.get(number - distance, 0.0)
-            whole += weight
-    return total / whole
+            total += weight * cosines.get(number - distance, 0.0)
+            total_weight += weight
+    return total / total_weight
 
 
-class Times:
-    """The times that a question asks for."""
+class DateFit:
+    """How well a message's time fits the periods that a question names."""
 
     def __init__(self, periods: Sequence[Period]) -> None:
-        sure = [period for period in periods if period.certainty >= SURE]
-        self.are_known = bool(sure)
-        """Whether it asks for any."""
+        sure = [period for period in periods if period.certainty >= MIN_CERTAINTY]
+        self.has_periods = bool(sure)
+        """Whether the question names any."""
         self._yearly = [period for period in sure if period.yearly]
         self._spans = [
             (
@@ -263,32 +285,32 @@ class Times:
             if not period.yearly
         ]
 
-    def near(self, days: Set[int]) -> Set[int]:
-        """Return the days, of some, that may fit enough for their messages to be ranked.
+    def candidate_days(self, days: Set[int]) -> Set[int]:
+        """Return the days whose fit may be high enough.
 
-        A long conversation has hundreds of days, and few of them are in a period or soon after it.
+        This is a quick filter, because a long conversation has hundreds of days.
         """
         if self._yearly:
             return days
-        near: set[int] = set()
+        candidates: set[int] = set()
         for start, end, _ in self._spans:
-            first, last = start / DAY - 1, end / DAY + LONGEST_FIT
-            near.update([day for day in days if first <= day <= last])
-        return near
+            first, last = start / DAY - 1, end / DAY + MAX_DATE_LAG
+            candidates.update([day for day in days if first <= day <= last])
+        return candidates
 
     def fit(self, time: int) -> float:
-        """Return 1 within a period and less after it: people report on a day when it is over."""
+        """Return 1 within a period, and less after it, because people tell of a day afterwards."""
         best = 0.0
         for start, end, certainty in self._spans:
             if time >= start:
-                best = max(best, certainty * faded(max(time - end, 0.0) / DAY))
+                best = max(best, certainty * decay(max(time - end, 0.0) / DAY))
         for period in self._yearly:
             days = days_from(period, datetime.fromtimestamp(time, UTC))
             if days is not None and days >= 0:
-                best = max(best, period.certainty * faded(days))
+                best = max(best, period.certainty * decay(days))
         return best
 
 
-def faded(days: float) -> float:
-    """Return the share that is left after a number of days."""
-    return 0.5 ** (days / FADING)
+def decay(days: float) -> float:
+    """Return the exponential decay after a number of days."""
+    return 0.5 ** (days / DATE_HALF_LIFE)

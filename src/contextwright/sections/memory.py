@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from contextwright.messages.message import Author
-from contextwright.recall.lines import wording
+from contextwright.recall.lines import dedup_key
 from contextwright.recall.memories import (
     Memory,
     current_facts,
-    had_part,
+    took_part,
 )
 from contextwright.sections.base import (
     Section,
@@ -162,7 +162,7 @@ class Episodes(
             f"- **Topic**: {one_line(episode.key or 'Unnamed')}\n"
             f"- **Summary**: {one_line(episode.text, LONGEST_MEMORY)}"
             for episode in asked_for(moment, "episode", self.most, least=self.least)
-            if had_part(episode, asker)  # whatever the source
+            if took_part(episode, asker)  # whatever the source
         ]
         return "\n\n".join(entries) or None
 
@@ -198,5 +198,5 @@ def different(found: Iterable[Memory]) -> list[Memory]:
     kept: dict[tuple[str | None, str], Memory] = {}
     for one in found:
         speaker = one.author if one.kind == "passage" else None
-        kept.setdefault((speaker, wording(one.text)), one)
+        kept.setdefault((speaker, dedup_key(one.text)), one)
     return [*kept.values()]

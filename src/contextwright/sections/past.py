@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 from contextwright.messages.message import Message
-from contextwright.recall.lines import by_day, day_of, line_of, wording
+from contextwright.recall.lines import day_of, dedup_key, format_line, grouped_by_day
 from contextwright.recall.memories import MIN_CONFIDENCE, Memory, Ranking
 from contextwright.recall.outline import seconds_of
 from contextwright.sections.base import Section, SectionInput, Share, Volatility, best_entries
@@ -142,7 +142,7 @@ def newest_of_alike(passages: Iterable[Memory]) -> list[Memory]:
     """
     kept: list[tuple[Memory, set[str]]] = []
     for passage in sorted(passages, key=age_of, reverse=True):
-        words = set(wording(passage.text).split())
+        words = set(dedup_key(passage.text).split())
         if not any(
             newer.author == passage.author and likeness(words, others) >= ALIKE
             for newer, others in kept
@@ -180,12 +180,12 @@ def prices_of(passages: Iterable[Memory], moment: SectionInput) -> tuple[int, in
 
 def as_lines(passages: Iterable[Memory]) -> str:
     """Return passages in their order, each with its speaker, below their days."""
-    return by_day((day_of(one.at), as_line(one)) for one in sorted(passages, key=place_of))
+    return grouped_by_day((day_of(one.at), as_line(one)) for one in sorted(passages, key=place_of))
 
 
 def as_line(passage: Memory) -> str:
     """Return a passage on one line: conversation, speaker and place, as far as known, and words."""
-    return line_of(
+    return format_line(
         None,
         passage.author or "unknown",
         passage.text,
@@ -210,7 +210,7 @@ def attributed(memory: Memory, longest: int) -> str:
     """Return a passage on one line: day, speaker, text; only the text if the speaker is unknown."""
     if not memory.author:
         return quoted(memory.text, longest)
-    return line_of(memory.at, memory.author, memory.text, longest=longest)
+    return format_line(memory.at, memory.author, memory.text, max_chars=longest)
 
 
 def past_passages(

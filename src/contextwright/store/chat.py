@@ -193,10 +193,10 @@ class Chat(Corrections):
             excerpts: whether long messages are recalled in passages.
             ranking: what else counts, such as recency.
         """
-        from contextwright.store.recall.options import wish_of
-        from contextwright.store.recall.recall import recall_in
+        from contextwright.store.recall.options import recall_request
+        from contextwright.store.recall.recall import recall_conversation
 
-        return recall_in(self.state, self.id, wish_of(query, options))
+        return recall_conversation(self.state, self.id, recall_request(query, options))
 
     def context(
         self,
@@ -281,9 +281,9 @@ class Chat(Corrections):
         Only those with this participant, and with at least this weight (0 to 1). Episodes that
         contain a hidden message are not among them.
         """
-        from contextwright.store.recall.episodes import listed
+        from contextwright.store.recall.episodes import visible_episodes
 
-        return listed(self.state, self.id, participant=participant, min_weight=min_weight)
+        return visible_episodes(self.state, self.id, participant=participant, min_weight=min_weight)
 
     def make_episodes(
         self,
@@ -299,9 +299,9 @@ class Chat(Corrections):
         default. `writer` may improve the text (see `EpisodeDetails`): if it fails, the extracted
         text stays and a change reports the failure.
         """
-        from contextwright.store.recall.episodes import Maker
+        from contextwright.store.recall.episodes import EpisodeMaker
 
-        maker = Maker(
+        maker = EpisodeMaker(
             self.state, self.id, writer=writer, boundaries=boundaries, now=now, embed=embed
         )
         return maker.make()

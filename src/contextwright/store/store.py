@@ -283,10 +283,10 @@ class Store:
 
         The conversations that fit best are searched as `Chat.recall` does, with its options.
         """
-        from contextwright.store.recall.options import wish_of
-        from contextwright.store.recall.recall import recall_everywhere
+        from contextwright.store.recall.options import recall_request
+        from contextwright.store.recall.recall import recall_tenant
 
-        return recall_everywhere(self.state, wish_of(query, options))
+        return recall_tenant(self.state, recall_request(query, options))
 
     def index(
         self,

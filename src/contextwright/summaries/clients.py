@@ -16,20 +16,20 @@ from contextwright.summaries.policy import Request, Summariser
 
 __all__ = ["by_anthropic", "by_gemini", "by_openai"]
 
-THINKING = 2_048
+THINKING_TOKENS = 2_048
 """Tokens on top of the summary's own, for models that think before they write."""
 
 
 def by_openai(client: Any) -> Summariser:
     """Write summaries with an `openai.OpenAI` or any client with `chat.completions.create`."""
-    return lambda request: written(
+    return lambda request: write_text(
         request, "openai-chat", lambda payload: client.chat.completions.create(**payload)
     )
 
 
 def by_anthropic(client: Any) -> Summariser:
     """Write summaries with an `anthropic.Anthropic` or any client with `messages.create`."""
-    return lambda request: written(
+    return lambda request: write_text(
         request, "anthropic", lambda payload: client.messages.create(**payload)
     )
 
@@ -45,18 +45,18 @@ def by_gemini(client: Any) -> Summariser:
         contents = payload["contents"]
         return client.models.generate_content(model=model, contents=contents, config=config)
 
-    return lambda request: written(
+    return lambda request: write_text(
         request, "gemini", lambda payload: send(payload, request.model or "")
     )
 
 
-def written(request: Request, format: str, send: Callable[[dict[str, Any]], Any]) -> str:
+def write_text(request: Request, format: str, send: Callable[[dict[str, Any]], Any]) -> str:
     """Return the text of the provider's reply, without its thinking."""
     if request.model is None:
         raise UsageError("no model is set for summaries", hint="SummaryPolicy(model=…)")
     conversation = Conversation(
         (system(request.instructions), user(request.text)),
-        settings=Settings(max_tokens=request.tokens + THINKING),
+        settings=Settings(max_tokens=request.tokens + THINKING_TOKENS),
     )
     payload = render(conversation, format, model=request.model).payload
     reply = parse_reply(send(payload), format)

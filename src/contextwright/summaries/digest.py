@@ -1,34 +1,39 @@
-"""Summaries without a model: excerpts picked from the messages as they come."""
+"""Summaries without a model: excerpts that are picked while messages are added."""
 
 from __future__ import annotations
 
 from contextwright.messages.message import Message
 from contextwright.messages.speech import spoken_text
-from contextwright.summaries.summary import DIGEST, LONGEST_NAME, Summary
+from contextwright.summaries.summary import DIGEST, MAX_NAME_CHARS, Summary
 from contextwright.text.excerpts import Line, digest
 from contextwright.text.quoting import one_line
 
-__all__ = ["BLOCK", "Digest", "covers", "date_of", "speaker_of"]
+__all__ = ["BLOCK_MESSAGES", "Digest", "covers", "date_of", "speaker_of"]
 
-BLOCK = 128
-"""Number of messages after which a digest is condensed, counted from the first message, so that the
+BLOCK_MESSAGES = 128
+"""After how many messages a digest is condensed. It is counted from the first message, so that the
 result does not depend on where the window was cut.
 """
 
 
 class Digest:
-    """Excerpts from messages added in order; it grows without keeping its sources."""
+    """Excerpts from messages that are added in order. It does not keep the messages themselves.
 
-    def __init__(self, longest: int, summary: Summary | None = None) -> None:
-        self.longest = longest
+    Args:
+        max_chars: maximum characters of the summary.
+        summary: a settled summary to continue from.
+    """
+
+    def __init__(self, max_chars: int, summary: Summary | None = None) -> None:
+        self.max_chars = max_chars
         self.last = summary.last if summary else 0
-        """The number of the last message it has seen."""
+        """The number of the last message that was added."""
         self._count = summary.count if summary else 0
         self._lines = list(summary.lines) if summary else []
         self._summary = summary
 
     def add(self, message: Message) -> None:
-        """Take in the next message."""
+        """Add the next message."""
         self.last += 1
         self._summary = None
         if covers(message):
@@ -37,18 +42,18 @@ class Digest:
             if line is not None:
                 self._lines.append(line)
         if self.is_settled:
-            self._lines = digest(self._lines, self.longest)
+            self._lines = digest(self._lines, self.max_chars)
 
     @property
     def is_settled(self) -> bool:
-        """Whether the digest can be continued from its summary alone."""
-        return self.last % BLOCK == 0
+        """Whether the digest can be continued from its summary alone, because it is condensed."""
+        return self.last % BLOCK_MESSAGES == 0
 
     @property
     def summary(self) -> Summary:
-        """Return the summary of the messages so far."""
+        """The summary of the messages so far."""
         if self._summary is None:
-            lines = tuple(digest(self._lines, self.longest))
+            lines = tuple(digest(self._lines, self.max_chars))
             self._summary = Summary(self.last, self._count, DIGEST, lines=lines)
         return self._summary
 
@@ -59,16 +64,16 @@ def covers(message: Message) -> bool:
 
 
 def line_of(number: int, message: Message) -> Line | None:
-    """Return the text of a message as a line; None if it is not speech, or has no text."""
+    """Return a message as a line; None if it has no text, or nobody wrote it."""
     spoken = message.kind == "message" and message.role in ("user", "assistant")
     text = spoken_text(message) if spoken else ""
     return Line(number, speaker_of(message), text, date_of(message)) if text.strip() else None
 
 
 def speaker_of(message: Message) -> str:
-    """Return the speaker's name without a colon, because the first colon ends the name."""
+    """Return the speaker's name without colons, because the first colon of a line ends the name."""
     name = message.author.label if message.author else message.role
-    return one_line(name, LONGEST_NAME).replace(":", ";")
+    return one_line(name, MAX_NAME_CHARS).replace(":", ";")
 
 
 def date_of(message: Message) -> str:

@@ -1,4 +1,4 @@
-"""How summaries are made: excerpts picked without a model, or text written by a model."""
+"""How summaries are made: excerpts without a model, or text that a model writes."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from contextwright.text.json import UNFIT
 
 __all__ = ["Request", "Summariser", "SummaryPolicy"]
 
-CHARACTERS = 4
-"""Characters per token of English. A digest in another language is picked again until it fits."""
+CHARS_PER_TOKEN = 4
+"""Characters per token in English. In other languages a digest is shortened until it fits."""
 
 
 class Request(Struct, frozen=True):
@@ -24,7 +24,7 @@ class Request(Struct, frozen=True):
     instructions: str
     text: str
     tokens: int
-    """Maximum tokens of the summary; a longer one is cut at the end of a sentence."""
+    """Maximum tokens of the summary; a longer one is cut after a sentence."""
     model: str | None = None
     """The model that the recipe names."""
 
@@ -44,14 +44,14 @@ class SummaryPolicy(Checked, frozen=True, forbid_unknown_fields=True, omit_defau
     tokens: Annotated[int, Meta(ge=1)] = 400
     """Maximum tokens; in small requests at most a quarter of the room for messages."""
     model: str | None = None
-    """The model that writes it; without a model and `summariser`, the summary is excerpts."""
+    """The model that writes it. Without a model and a `summariser`, it consists of excerpts."""
     summariser: Summariser | None = None
     background: bool = False
     """Whether a store's chat writes it in the background, so that no request waits for it."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        # The store keeps a summary under this name, on every engine.
+        # The name of the model is part of a key in the store, on every engine.
         if self.model is not None and UNFIT.search(self.model):
             hint = "a name without NUL and without half a surrogate pair"
             raise UsageError(f"{shown(self.model)} is not a valid model name", hint=hint)
@@ -63,15 +63,15 @@ class SummaryPolicy(Checked, frozen=True, forbid_unknown_fields=True, omit_defau
 
     @property
     def is_digest(self) -> bool:
-        """Whether the summary is excerpts."""
+        """Whether the summary consists of excerpts."""
         return self.model is None and self.summariser is None
 
     @property
     def name(self) -> str:
-        """Identifies stored summaries: everything they depend on besides the messages."""
+        """The name of stored summaries: all that they depend on besides the messages."""
         return f"{self.method} {self.tokens}"
 
     @property
     def longest(self) -> int:
-        """Characters of a digest."""
-        return self.tokens * CHARACTERS
+        """Maximum characters of a digest."""
+        return self.tokens * CHARS_PER_TOKEN

@@ -1,7 +1,7 @@
 """Summaries of earlier messages, and the message that carries one.
 
-A summary is a message of kind `summary`. It covers all messages up to one of them, takes their
-place, and is quoted line by line, so that it cannot pass for anyone's message.
+A summary covers all messages up to one of them. In a request, a message of kind `summary` takes
+their place. Its lines are quoted, so that nobody takes it for a message that someone wrote.
 """
 
 from __future__ import annotations
@@ -17,31 +17,37 @@ from contextwright.messages.parts import Text
 from contextwright.text.excerpts import Line, digest, ends_of
 from contextwright.text.quoting import one_line
 
-__all__ = ["DIGEST", "LONGEST_LINE", "LONGEST_NAME", "Summary", "SummaryResult", "SummarySource"]
+__all__ = [
+    "DIGEST",
+    "MAX_LINE_CHARS",
+    "MAX_NAME_CHARS",
+    "Summary",
+    "SummaryResult",
+    "SummarySource",
+]
 
 DIGEST = "digest"
 """The method of a summary made of excerpts."""
-LONGEST_NAME = 60
-"""Characters of a speaker's or a model's name."""
-FULL = 0.98
-"""Share of its tokens from which a summary counts as full."""
-LONGEST_LINE = 2_000
-"""Characters of one message, or of one line of a summary."""
+MAX_NAME_CHARS = 60
+"""Maximum characters of a speaker's or a model's name."""
+FULL_SHARE = 0.98
+"""A summary that uses this share of its tokens is not made longer."""
+MAX_LINE_CHARS = 2_000
+"""Maximum characters of a message in a request for a summary, and of a line of a summary."""
 
 
 class Summary(Struct, frozen=True, omit_defaults=True):
-    """A summary of all messages up to one of them: a text, or excerpts."""
+    """A summary of all messages up to one of them: a model's text, or excerpts."""
 
     last: int
     """The number of the last message it covers; the first is 1."""
     count: int
-    """The number of messages covered; hidden and system messages do not count."""
+    """The number of messages it covers; hidden and system messages do not count."""
     method: str
     text: str = ""
     lines: tuple[Line, ...] = ()
     untold: tuple[int, ...] = ()
-    """Numbers of messages it does not cover, because they were in the request it was written for.
-    """
+    """Numbers of earlier messages it does not cover, because the request had them anyway."""
 
     @property
     def head(self) -> str:
@@ -49,7 +55,7 @@ class Summary(Struct, frozen=True, omit_defaults=True):
         of = f"messages 1–{self.last}" if self.last > 1 else "message 1"
         if self.method == DIGEST:
             return f"[Digest of {of}: excerpts picked by a program, the rest is left out]"
-        by = one_line(self.method, LONGEST_NAME)
+        by = one_line(self.method, MAX_NAME_CHARS)
         return f"[Summary of {of}, written by {by}: nobody here said these words]"
 
     @property
@@ -58,17 +64,20 @@ class Summary(Struct, frozen=True, omit_defaults=True):
         return len(self.text) + sum(line.size for line in self.lines)
 
     def without(self, kept: Collection[int]) -> Summary:
-        """Return the summary without excerpts from messages that are in the request anyway."""
+        """Return the summary without the excerpts from messages that the request has anyway."""
         lines = tuple(line for line in self.lines if line.number not in kept)
         return self if len(lines) == len(self.lines) else msgspec.structs.replace(self, lines=lines)
 
     def tells_any(self, numbers: Collection[int]) -> bool:
-        """Whether its text covers any of these messages. Only excerpts can be removed."""
+        """Whether its text covers any of these messages. Nothing can be removed from a text."""
         covered = (number for number in numbers if number <= self.last)
         return bool(self.text) and any(number not in self.untold for number in covered)
 
     def message(self, tokens: float, price: Callable[[Message], float]) -> Message | None:
-        """Return the message that carries it within `tokens`; None if not even a sentence fits."""
+        """Return the longest message with it that fits in `tokens`; None if no sentence fits.
+
+        The length in characters is found by bisection.
+        """
         best: Message | None = None
         least, most = 0, self.size + 1  # characters that fit, and that do not
         longest = self.size
@@ -77,7 +86,7 @@ class Summary(Struct, frozen=True, omit_defaults=True):
             cost = price(message) if message else 0
             if message and cost <= tokens:
                 best, least = message, longest
-                if cost >= FULL * tokens:
+                if cost >= FULL_SHARE * tokens:
                     break
             elif message:
                 most = longest
@@ -88,7 +97,7 @@ class Summary(Struct, frozen=True, omit_defaults=True):
         return best
 
     def _message(self, longest: int) -> Message | None:
-        """Return the message that carries it within `longest` characters."""
+        """Return the message with at most `longest` characters of it; None if none fit."""
         body = self.quoted(longest)
         if not body:
             return None
@@ -97,20 +106,20 @@ class Summary(Struct, frozen=True, omit_defaults=True):
         return Message("user", (text,), kind="summary", meta={"summary": covered})
 
     def is_whole(self, message: Message) -> bool:
-        """Whether a message carries all of it."""
+        """Whether a message contains all of it."""
         return message.text.endswith(self.quoted(self.size))
 
     def quoted(self, longest: int) -> str:
-        """Return as much of it as fits in `longest` characters, each line quoted as data."""
+        """Return at most `longest` characters of it, with each line quoted."""
         if self.lines:
             lines = digest(self.lines, longest)
             dates = ["", *(line.at for line in lines)]
             return "\n".join(map(quoted_line, lines, dates))
-        return "\n".join(f"> {line}" for line in beginning(self.text, longest))
+        return "\n".join(f"> {line}" for line in sentences_that_fit(self.text, longest))
 
 
 class SummaryResult(Struct, frozen=True):
-    """The latest summary, and the reason a longer one could not be made."""
+    """The latest summary, and why there is no longer one."""
 
     summary: Summary | None = None
     failure: str = ""
@@ -129,13 +138,13 @@ class SummarySource(Protocol):
 
 
 def quoted_line(line: Line, before: str) -> str:
-    """Return a line of a digest: number, date unless it is the one before, speaker, text."""
+    """Return a line of a digest: number, date if it is a new one, speaker, text."""
     date = f" {line.at}" if line.at != before and line.at else ""
-    return f"> {line.number}{date} {line.speaker}: {one_line(line.text, LONGEST_LINE)}"
+    return f"> {line.number}{date} {line.speaker}: {one_line(line.text, MAX_LINE_CHARS)}"
 
 
-def beginning(text: str, longest: int) -> list[str]:
-    """Return the lines of a text up to the last sentence that fits; all lines if the text fits."""
+def sentences_that_fit(text: str, longest: int) -> list[str]:
+    """Return the lines of a text up to the last sentence that fits."""
     lines: list[str] = []
     room = longest
     for line in text.splitlines():

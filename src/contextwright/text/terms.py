@@ -26,11 +26,11 @@ from contextwright.text.words.sounds import is_said_as_name, sounds_alike, sound
 __all__ = [
     "VOWELLED",
     "Languages",
-    "bare_terms",
+    "term_variants",
     "common_words",
     "compound_parts",
     "findable_terms",
-    "held_terms",
+    "matching_terms",
     "keywords",
     "languages_of",
     "plain",
@@ -164,7 +164,7 @@ def findable_terms(text: str, languages: Languages | None = None) -> set[str]:
     return terms
 
 
-def bare_terms(text: str) -> dict[str, set[str]]:
+def term_variants(text: str) -> dict[str, set[str]]:
     """Return, for the terms of a query, others that a text may have instead.
 
     They are those of a text that shows no language, as a message of two words may be, those of
@@ -173,29 +173,29 @@ def bare_terms(text: str) -> dict[str, set[str]]:
     """
     simple, words, marked = written_in(text)
     known = languages_among(words, simple)
-    bare: dict[str, set[str]] = {}
+    variants: dict[str, set[str]] = {}
     names = names_in(marked, known)
     for word in words - common_words(known):
         if sounds := sounds_alike(word, is_name=word in names):
-            bare.setdefault(stemmer(known.of(word))(word), set()).update(sounds)
+            variants.setdefault(stemmer(known.of(word))(word), set()).update(sounds)
     unknown = known._replace(latin=UNKNOWN)
     for word, joined, parts in identifiers_in(marked):
         whole = terms_of(joined.lower(), known) | terms_of(joined.lower(), unknown)
         for term in terms_of(" ".join((word.lower(), *map(str.lower, parts))), known):
             if others := whole - {term}:
-                bare.setdefault(term, set()).update(others)
+                variants.setdefault(term, set()).update(others)
     if known.latin != UNKNOWN:
         for word in words | parts_in(marked):
             term, other = (stemmer(one.of(word))(word) for one in (known, unknown))
             if term != other:
-                bare.setdefault(term, set()).add(other)
-    return bare
+                variants.setdefault(term, set()).add(other)
+    return variants
 
 
-def held_terms(
+def matching_terms(
     text: str,
-    asked: Set[str],
-    bare: Mapping[str, Set[str]],
+    terms: Set[str],
+    variants: Mapping[str, Set[str]],
     languages: Languages | None = None,
 ) -> set[str]:
     """Return the terms of a query that a text has, given the `bare_terms` of the query.
@@ -204,7 +204,7 @@ def held_terms(
         languages: those of the text it is taken from.
     """
     has = findable_terms(text, languages)
-    return {term for term in asked if term in has or not has.isdisjoint(bare.get(term, ()))}
+    return {term for term in terms if term in has or not has.isdisjoint(variants.get(term, ()))}
 
 
 def compound_parts(text: str) -> list[list[str]]:

@@ -3,7 +3,7 @@
 import pytest
 
 import contextwright as cw
-from contextwright.recall.packing import Packing, Price, RecallHit, usual_price
+from contextwright.recall.packing import Packing, Price, RecallHit, default_price
 from contextwright.recall.passages import Excerpt, passages_of
 
 SMALL, LARGE = 14_000, 56_000
@@ -29,10 +29,10 @@ def counted(size: int, share: float, backwards: bool) -> int:
     def price(item: RecallHit) -> int:
         nonlocal seen
         seen += len(item.line)
-        return usual_price(len).of(item)
+        return default_price(len).of_hit(item)
 
     budget = int(6 * size * share)
-    packing = Packing(budget, Price(price, usual_price(len).least))
+    packing = Packing(budget, Price(price, default_price(len).lower_bound))
     messages = [cw.user(text_of(size).replace("word", f"word{number}")) for number in range(6)]
     for number, message in enumerate(messages, 1):
         passages = tuple(passages_of(message.text))
@@ -41,8 +41,8 @@ def counted(size: int, share: float, backwards: bool) -> int:
             packing.add(
                 RecallHit("a", number, message, 0.5, (), 0, excerpt=Excerpt(passages, (place,)))
             )
-    found = packing.recall("?", budget, has_meaning=False)
-    assert found.tokens == sum(usual_price(len).of(item) for item in found) <= budget
+    found = packing.result("?", budget, has_meaning=False)
+    assert found.tokens == sum(default_price(len).of_hit(item) for item in found) <= budget
     assert found.tokens > 0.95 * min(budget, 6 * size)
     return seen
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 import contextwright as cw
-from contextwright.recall.episodes.boundaries import Signals
-from contextwright.recall.episodes.episode import importance_of, is_telling
-from contextwright.recall.episodes.phrases import turns_subject
+from contextwright.recall.episodes.boundaries import BoundarySignals
+from contextwright.recall.episodes.episode import importance_of, is_tag_word
+from contextwright.recall.episodes.phrases import announces_topic
 from contextwright.recall.episodes.refine import refine
 from samples.episodes import ALICE, BOB, START, cuts, talk
 from samples.talks import GARDEN, TRAIN
@@ -26,17 +26,17 @@ def every(seconds: float, texts: tuple[str, ...], begin: float = 0) -> list[tupl
 @pytest.mark.parametrize(
     ("signals", "score"),
     [
-        (Signals(), 0),
-        (Signals(topic=1), 0.4),
-        (Signals(gap=1), 0.35),
-        (Signals(marker=1), 0.25),
-        (Signals(topic=1, gap=0.4), (0.4 + 0.14) * 1.2),
-        (Signals(gap=1, marker=1), 0.6 * 1.2),
-        (Signals(topic=0.5, gap=0.4, marker=1), (0.2 + 0.14 + 0.25) * 1.32),
-        (Signals(1, 1, 1), 1),
+        (BoundarySignals(), 0),
+        (BoundarySignals(topic=1), 0.4),
+        (BoundarySignals(gap=1), 0.35),
+        (BoundarySignals(marker=1), 0.25),
+        (BoundarySignals(topic=1, gap=0.4), (0.4 + 0.14) * 1.2),
+        (BoundarySignals(gap=1, marker=1), 0.6 * 1.2),
+        (BoundarySignals(topic=0.5, gap=0.4, marker=1), (0.2 + 0.14 + 0.25) * 1.32),
+        (BoundarySignals(1, 1, 1), 1),
     ],
 )
-def test_gry_50_signs_add_up(signals: Signals, score: float) -> None:
+def test_gry_50_signs_add_up(signals: BoundarySignals, score: float) -> None:
     """A long silence alone (0.35) never reaches 0.6: the limit of 1,800 seconds is a rule apart."""
     assert signals.score == pytest.approx(score)
 
@@ -232,7 +232,7 @@ def test_subjects_are_compared_by_vectors_if_there_are_any() -> None:
     ],
 )
 def test_words_that_turn_the_subject(text: str, expected: bool) -> None:
-    assert turns_subject(text) is expected
+    assert announces_topic(text) is expected
 
 
 @pytest.mark.parametrize(
@@ -311,7 +311,7 @@ def test_gry_50_what_one_person_needs() -> None:
     [("tea", False), ("soup", True), ("with", False), ("2026", False), ("file_1", False)],
 )
 def test_words_that_may_be_tags(word: str, expected: bool) -> None:
-    assert is_telling(word) is expected
+    assert is_tag_word(word) is expected
 
 
 def test_words_of_scripts_without_blanks_are_tags_too() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import contextwright as cw
-from contextwright.recall.episodes.boundaries import Divider, Utterance, divide, is_talk
+from contextwright.recall.episodes.boundaries import Segmenter, Utterance, is_dialogue, segment
 from contextwright.sections import SectionInput
 from contextwright.text.quoting import one_line
 from samples.episodes import ALICE, BOB, START, cuts, talk
@@ -62,8 +62,8 @@ def test_what_is_closed_stays_so_whatever_is_added(
     messages: list[cw.Message], rules: cw.recall.EpisodeRules, place: int
 ) -> None:
     numbered = list(enumerate(messages, 1))
-    before = [one for one in divide(numbered[:place], rules) if one.closed]
-    after = list(divide(numbered, rules))
+    before = [one for one in segment(numbered[:place], rules) if one.closed]
+    after = list(segment(numbered, rules))
     assert after[: len(before)] == before
     early = cw.recall.find_episodes(numbered[:place], rules)
     assert cw.recall.find_episodes(numbered, rules)[: len(early)] == early
@@ -74,10 +74,10 @@ def test_reading_on_from_the_last_closed_one_gives_the_rest(
     messages: list[cw.Message], rules: cw.recall.EpisodeRules
 ) -> None:
     numbered = list(enumerate(messages, 1))
-    whole = list(divide(numbered, rules))
+    whole = list(segment(numbered, rules))
     for place, stretch in enumerate(whole[:-1], 1):
         rest = [(number, message) for number, message in numbered if number > stretch.last]
-        assert list(divide(rest, rules)) == whole[place:]
+        assert list(segment(rest, rules)) == whole[place:]
 
 
 TALKS = st.lists(
@@ -107,9 +107,9 @@ def test_what_comes_later_is_waited_for(said: list[tuple[str, int]], score: floa
     """One message after the other ends stretches where all of them at once do."""
     rules = cw.recall.EpisodeRules(score=score, silence=300, min_messages=2)
     messages = talk(*zip((text for text, _ in said), timed(said), strict=True))
-    divider = Divider(rules, None)
-    divider.talk = [Utterance(*entry) for entry in messages]
-    assert list(divider.settle()) == [one for one in divide(messages, rules) if one.closed]
+    divider = Segmenter(rules, None)
+    divider.utterances = [Utterance(*entry) for entry in messages]
+    assert list(divider.decide()) == [one for one in segment(messages, rules) if one.closed]
 
 
 @given(TALKS, st.lists(st.integers(1, 40), max_size=9), WRONG)
@@ -161,9 +161,9 @@ def test_every_word_said_is_in_one_stretch(
     messages: list[cw.Message], rules: cw.recall.EpisodeRules
 ) -> None:
     numbered = list(enumerate(messages, 1))
-    stretches = list(divide(numbered, rules, now=datetime.max))
+    stretches = list(segment(numbered, rules, now=datetime.max))
     divided = [entry for stretch in stretches for entry in stretch.messages]
-    assert divided == [entry for entry in numbered if is_talk(entry[1])]
+    assert divided == [entry for entry in numbered if is_dialogue(entry[1])]
     assert all(
         len(stretch.messages) <= rules.max_messages for stretch in stretches if stretch.closed
     )

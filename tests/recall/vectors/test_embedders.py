@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 import contextwright as cw
 from contextwright.recall.vectors.choose import choose_embedder
-from contextwright.recall.vectors.chunks import CHUNK, MOST, WORD, chunks_of
+from contextwright.recall.vectors.chunks import CHUNK_CHARS, MAX_CHUNKS, WORD, chunks_of
 from samples.recall import TO_EMBED
 
 LIBRARY = """
@@ -163,7 +163,7 @@ def test_which_embedder_is_meant() -> None:
 # --- pieces of long texts ------------------------------------------------------------------------
 
 
-@example("One" + "-" * 5 * CHUNK + "two")
+@example("One" + "-" * 5 * CHUNK_CHARS + "two")
 @given(
     st.lists(st.sampled_from(("word ", "Sentence. ", "\n\n", "長い", "!" * 400, "x" * 900)))
     .map(lambda parts: "".join(parts) * 40)
@@ -178,8 +178,8 @@ def test_pieces_are_the_text(text: str) -> None:
         place = found + len(chunk)
     assert not WORD.search(lost + text[place:])
     assert all(map(WORD.search, chunks))
-    assert len(chunks) <= MOST
-    assert max(map(len, chunks)) <= 1.25 * max(CHUNK, len(text) / MOST) + 2
+    assert len(chunks) <= MAX_CHUNKS
+    assert max(map(len, chunks)) <= 1.25 * max(CHUNK_CHARS, len(text) / MAX_CHUNKS) + 2
 
 
 def test_pieces_end_where_sentences_end() -> None:

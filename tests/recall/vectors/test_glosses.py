@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextwright.recall.vectors.glosses import gloss_of, glossed, in_latin
+from contextwright.recall.vectors.glosses import gloss, gloss_of, in_latin
 
 UKRAINIAN = "абвгґдеєжзиіїйклмнопрстуфхцчшщьюя'"
 HINDI = "".join(map(chr, range(0x900, 0x980)))
@@ -32,10 +32,10 @@ def lines() -> list[tuple[str, str, list[str]]]:
 
 
 def test_each_word_of_the_file_has_its_gloss() -> None:
-    for language, gloss, words in lines():
+    for language, meaning, words in lines():
         assert words
         for word in words:
-            assert gloss_of(language, word) == gloss, word
+            assert gloss_of(language, word) == meaning, word
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_each_word_of_the_file_has_its_gloss() -> None:
     ],
 )
 def test_words_are_read_in_a_language_that_the_embedder_knows(text: str, read: str) -> None:
-    assert glossed(text) == read
+    assert gloss(text) == read
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_an_unknown_word_of_hindi_is_spelled_as_it_sounds(word: str, latin: str)
 
 @given(st.text(st.characters() | UNREAD))
 def test_nothing_is_left_of_hindi_and_nothing_changes_in_other_scripts(text: str) -> None:
-    read = glossed(text)
+    read = gloss(text)
     assert not set(HINDI[:100]) & set(read)
     if text.isascii():
         assert read == text

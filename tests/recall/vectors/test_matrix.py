@@ -6,9 +6,9 @@ import numpy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextwright.recall.vectors.matrix import DIGITS, Matrix, Pool
-from contextwright.recall.vectors.query import Query, Vectors
-from contextwright.recall.vectors.rows import WholeRows
+from contextwright.recall.vectors.matrix import ROUNDING_DIGITS, ConversationMatrix, TenantMatrix
+from contextwright.recall.vectors.query import CentredQuery, Vectors
+from contextwright.recall.vectors.rows import FloatRows
 
 WIDTH = 4
 kinds = st.integers(0, 4)
@@ -29,10 +29,10 @@ def rows_of(talk: list[list[int]]) -> tuple[numpy.ndarray, Vectors]:
     return numpy.array(seqs, numpy.int32), vectors_of([kind for kinds in talk for kind in kinds])
 
 
-def nearness(kinds: list[int], query: Query) -> float:
+def nearness(kinds: list[int], query: CentredQuery) -> float:
     """As near as the nearest of some vectors."""
     vectors = vectors_of(kinds)
-    return float(query.cosines(vectors, query.lengths(vectors)).round(DIGITS).max())
+    return float(query.cosines(vectors, query.centred_norms(vectors)).round(ROUNDING_DIGITS).max())
 
 
 @given(st.lists(talks, max_size=3), kinds, st.integers(0, 4), st.data())
@@ -40,7 +40,7 @@ def test_the_nearest_of_many_conversations(
     conversations: list[list[list[int]]], asked: int, most: int, data: st.DataObject
 ) -> None:
     """However they came, with messages that were there already; of equal ones the newer first."""
-    pool, query = Pool(WholeRows(WIDTH)), Query(vectors_of([asked])[0])
+    pool, query = TenantMatrix(FloatRows(WIDTH)), CentredQuery(vectors_of([asked])[0])
     for number, talk in enumerate(conversations):
         cut = data.draw(st.integers(0, len(talk)))
         for stop in (cut, len(talk)):
@@ -60,13 +60,16 @@ def test_the_nearest_of_many_conversations(
 def test_the_nearest_of_a_conversation(
     talk: list[list[int]], asked: int, first: int, last: int, cut: int
 ) -> None:
-    matrix, query = Matrix(WholeRows(WIDTH), WIDTH), Query(vectors_of([asked])[0])
+    matrix, query = (
+        ConversationMatrix(FloatRows(WIDTH), WIDTH),
+        CentredQuery(vectors_of([asked])[0]),
+    )
     for stop in (min(cut, len(talk)), len(talk)):
         matrix.append(stop, *rows_of(talk[:stop]))
     seqs, vectors = rows_of(talk)
     assert len(matrix) == len(seqs)
     assert numpy.allclose(matrix.sum, vectors.sum(0), atol=1e-5)
     numbers, cosines = matrix.scores(query, first, last, 3)
-    assert dict(zip(numbers.tolist(), cosines.round(DIGITS).tolist(), strict=True)) == {
+    assert dict(zip(numbers.tolist(), cosines.round(ROUNDING_DIGITS).tolist(), strict=True)) == {
         seq: nearness(kinds, query) for seq, kinds in enumerate(talk, 1) if first <= seq <= last
     }

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import contextwright as cw
 from contextwright.recall.vectors.choose import choose_embedder
-from contextwright.recall.vectors.embedder import sound
-from contextwright.recall.vectors.glosses import glossed
-from contextwright.recall.vectors.multilingual import LETTERS, loaded
+from contextwright.recall.vectors.embedder import encodable
+from contextwright.recall.vectors.glosses import gloss
+from contextwright.recall.vectors.multilingual import LETTERS, load_model
 from samples.recall import TO_EMBED
 
 
@@ -36,7 +36,7 @@ def test_multilingual_gives_what_its_own_library_gives(
 ) -> None:
     """Also of rare pieces, whose weights are at the end of the file, and of batches."""
     texts = [
-        *(glossed(text).translate(LETTERS) for text in TO_EMBED),
+        *(gloss(text).translate(LETTERS) for text in TO_EMBED),
         "x" * 500,
         "ﷺ ½ ㌔ Ⅷ ﬁ か\u3099 cafe\u0301",
         " \u2581x  \u3000y\xa0",
@@ -47,7 +47,7 @@ def test_multilingual_gives_what_its_own_library_gives(
 
 @given(st.text())
 def test_any_text_has_the_pieces_that_the_library_gives_it(library: Any, text: str) -> None:
-    assert loaded()[0](sound(text)) == library._tokenizer.encode(sound(text))
+    assert load_model()[0](encodable(text)) == library._tokenizer.encode(encodable(text))
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_letters_that_russian_lacks_are_read_as_they_sound(
 
 def test_a_piece_is_found_as_in_the_table_of_all() -> None:
     """The first words of a process are looked up one by one, later ones in a table."""
-    find = loaded()[0]._finder
+    find = load_model()[0]._finder
     ids = find.ids()
     assert len(ids) == 128_000
     pieces = [*list(ids)[:4_000], *list(ids)[4_000::7]]

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextwright.recall.vectors import rows
-from contextwright.recall.vectors.query import Query, Vectors
-from contextwright.recall.vectors.rows import Codes, WholeRows
+from contextwright.recall.vectors.query import CentredQuery, Vectors
+from contextwright.recall.vectors.rows import FloatRows, QuantisedRows
 
 
 def made(seed: int, count: int, width: int) -> Vectors:
@@ -36,33 +36,37 @@ def test_codes_have_nearly_the_same_cosines(
 ) -> None:
     """However they are appended, for any part of them."""
     vectors = made(seed, count, width)
-    whole, codes = WholeRows(width), Codes(width)
+    whole, codes = FloatRows(width), QuantisedRows(width)
     for one in (whole, codes):
         one.append(vectors[:cut])
         one.append(vectors[cut:])
     assert len(whole) == len(codes) == count
     start, stop = sorted((cut % (count + 1), count))
-    query = Query(vectors[0], vectors.sum(0), count) if has_mean else Query(vectors[0])
-    places, cosines = codes.near(query, start, stop, 10)
-    exact_places, exact = whole.near(query, start, stop, 10)
+    query = (
+        CentredQuery(vectors[0], vectors.sum(0), count) if has_mean else CentredQuery(vectors[0])
+    )
+    places, cosines = codes.nearest(query, start, stop, 10)
+    exact_places, exact = whole.nearest(query, start, stop, 10)
     assert places.tolist() == exact_places.tolist()
-    lengths = query.lengths(vectors[start:stop])
+    lengths = query.centred_norms(vectors[start:stop])
     assert numpy.all(numpy.abs(cosines - exact) * lengths <= 0.02)
 
 
 @pytest.mark.parametrize("has_mean", [False, True])
 def test_signs_find_the_nearest(monkeypatch: pytest.MonkeyPatch, has_mean: bool) -> None:
     """At least nine of the ten nearest of 20,000 are among a fiftieth of them."""
-    monkeypatch.setattr(rows, "FEWEST", 400)
+    monkeypatch.setattr(rows, "MIN_CANDIDATES", 400)
     vectors = made(1, 20_000, 256)
-    codes = Codes(256, 10_000)
+    codes = QuantisedRows(256, 10_000)
     codes.append(vectors[:5_000])
     codes.append(vectors[5_000:])
     found = 0
     for asked in made(1, 20_020, 256)[20_000:]:
-        query = Query(asked, vectors.sum(0), len(vectors)) if has_mean else Query(asked)
-        exact = query.cosines(vectors, query.lengths(vectors))
-        places, cosines = codes.near(query, 0, len(vectors), 10)
+        query = (
+            CentredQuery(asked, vectors.sum(0), len(vectors)) if has_mean else CentredQuery(asked)
+        )
+        exact = query.cosines(vectors, query.centred_norms(vectors))
+        places, cosines = codes.nearest(query, 0, len(vectors), 10)
         assert len(places) < 1_000
         nearest = places[numpy.argsort(-cosines)[:10]]
         found += len({*nearest.tolist()} & {*numpy.argsort(-exact)[:10].tolist()})

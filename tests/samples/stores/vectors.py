@@ -28,7 +28,7 @@ def nearest(
     without: Collection[int] = (),
     asks: bool = False,
 ) -> Nearest:
-    space = store.state.index.space
+    space = store.state.index.vectors
     assert space is not None
     vector = space.vector_of(query)
 

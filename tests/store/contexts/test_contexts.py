@@ -59,9 +59,11 @@ def small_steps() -> Iterator[None]:
     """Short conversations are read in pieces too."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reach, "CHUNK", 3)
-        settled = store_summaries.SETTLED.replace(str(contextwright.summaries.digest.BLOCK), "3")
+        settled = store_summaries.SETTLED.replace(
+            str(contextwright.summaries.digest.BLOCK_MESSAGES), "3"
+        )
         patch.setattr(store_summaries, "SETTLED", settled)
-        patch.setattr(contextwright.summaries.digest, "BLOCK", 3)
+        patch.setattr(contextwright.summaries.digest, "BLOCK_MESSAGES", 3)
         yield
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import contextwright as cw
 from contextwright.messages.speech import spoken_text
-from contextwright.recall.lines import day_of, line_of
+from contextwright.recall.lines import day_of, format_line
 from contextwright.sections import PastMessages, SectionInput
 from contextwright.store.recall.source import StoreMemorySource
 from profiles import STORE, examples
@@ -41,7 +41,7 @@ def recalled(context: cw.Context) -> set[int]:
 
 def spoken_line(message: cw.Message) -> tuple[str, str]:
     name = message.author.label if message.author else message.role
-    return day_of(message.sent_at), line_of(None, name, spoken_text(message))
+    return day_of(message.sent_at), format_line(None, name, spoken_text(message))
 
 
 def told_in(context: cw.Context) -> Iterator[tuple[str, str]]:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import contextwright as cw
-from contextwright.store.recall.episodes import Maker
+from contextwright.store.recall.episodes import EpisodeMaker
 from samples.stores.episodes import ALICE, BOB, LATER, START, recalled, said, told, two_talks
 from samples.talks import GARDEN, TRAIN
 
@@ -148,13 +148,13 @@ def test_only_what_is_new_is_read(store: cw.Store, monkeypatch: pytest.MonkeyPat
     chat = two_talks(store)
     chat.make_episodes(now=LATER)
     starts: list[int] = []
-    read = Maker.read
+    read = EpisodeMaker.read
 
-    def watched(maker: Maker, start: int, stop: int | None = None) -> Any:
+    def watched(maker: EpisodeMaker, start: int, stop: int | None = None) -> Any:
         starts.append(start)
         return read(maker, start, stop)
 
-    monkeypatch.setattr(Maker, "read", watched)
+    monkeypatch.setattr(EpisodeMaker, "read", watched)
     chat.add(said(GARDEN[:2], 4))
     chat.make_episodes(now=LATER)
     assert told(chat) == BOTH, "too short to be one"

@@ -10,7 +10,7 @@ import pytest
 
 import contextwright as cw
 from contextwright.recall.memories import Ranking
-from contextwright.store.recall.recall import CHATS
+from contextwright.store.recall.recall import MAX_CONVERSATIONS
 from doubles import bag
 from fuzzing.readers import result_of
 from golden_files import compare_digests
@@ -44,7 +44,7 @@ def test_the_best_conversations_are_searched_closely(tmp_path: Path) -> None:
             said = topic.format(n=number * 1_000)
             store.conversation(f"c{number}").add(cw.user(f"Lamp {number}: {said}"))
         found = store.recall("lamp", budget=10_000)
-        assert len({hit.conversation for hit in found}) == CHATS
+        assert len({hit.conversation for hit in found}) == MAX_CONVERSATIONS
 
 
 def test_work_between_the_words_makes_no_talk_longer(tmp_path: Path) -> None:

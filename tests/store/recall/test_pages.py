@@ -46,8 +46,8 @@ def test_merged_pages_answer_as_those_made_at_once(
 ) -> None:
     """Also in a store that had read them before, with any size of a page."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(vectors, "PAGE", page)
-        patch.setattr(index, "ROW", page)
+        patch.setattr(vectors, "PAGE_MESSAGES", page)
+        patch.setattr(index, "MAX_ROW_MESSAGES", page)
         names = [f"t{next(NUMBERS)}" for _ in range(2)]
         with opened(shared_file, tenant=names[0]) as grown:
             with opened(shared_file, tenant=names[1]) as at_once:
@@ -75,7 +75,7 @@ def test_a_message_at_a_time_leaves_few_pages(tmp_path: Path) -> None:
     """As many as bits of the last page's length; the doctor finds nothing to mend."""
     with opened(tmp_path / "store.db") as store:
         chat = store.conversation("a")
-        for number in range(vectors.PAGE + 7):
+        for number in range(vectors.PAGE_MESSAGES + 7):
             chat.add(cw.user(f"{WORDS[number % 8]} {number}"))
             store.index("a", few=0)
         assert [(first, last) for _, first, last, _ in pages(store)] == [

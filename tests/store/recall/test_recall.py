@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 import contextwright as cw
 from contextwright.recall.memories import Ranking
 from contextwright.recall.packing import RecallResult
-from contextwright.recall.ranking import NEEDED
+from contextwright.recall.ranking import LOG_NEEDED
 from contextwright.store.recall.options import RecallRequest, price_of
-from contextwright.store.recall.recall import recall_in
+from contextwright.store.recall.recall import recall_conversation
 from contextwright.store.rows import conversations
 from contextwright.tokens.count import count_text
 from contextwright.tokens.tokenizers import vocabulary
@@ -314,7 +314,7 @@ def test_last_and_without_hold(store: cw.Store) -> None:
             wish = RecallRequest(
                 query="lamp", budget=10_000, price=price_of(None, None), last=last, without=without
             )
-            seqs = [item.seq for item in recall_in(store.state, "a", wish)]
+            seqs = [item.seq for item in recall_conversation(store.state, "a", wish)]
             assert seqs == [seq for seq in range(1, min(last, 20) + 1) if seq not in without]
 
 
@@ -379,6 +379,6 @@ def test_messages_of_all_conversations_are_rivals(store: cw.Store) -> None:
     alone = [max(hit.score for hit in chat.recall("Which zebra?")) for chat in chats]
     among = store.recall("Which zebra?")
     assert max(hit.score for hit in among) < min(alone)
-    assert sum(hit.score for hit in among) < exp(NEEDED)
+    assert sum(hit.score for hit in among) < exp(LOG_NEEDED)
     least = max(hit.score for hit in among)
     assert all(hit.score >= least for hit in store.recall("Which zebra?", min_score=least))

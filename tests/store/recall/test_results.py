@@ -253,7 +253,7 @@ def test_the_meaning_is_found_where_no_word_is_shared(
         chat = chat_of(store, lines)
         assert line in [item.message.text for item in chat.recall(query, limit=2)]
         assert line in [item.message.text for item in store.recall(query, limit=2)]
-        store.state.index.space = None
+        store.state.index.vectors = None
         assert line not in [item.message.text for item in chat.recall(query, limit=2)]
 
 

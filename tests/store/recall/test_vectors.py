@@ -16,11 +16,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import contextwright as cw
-from contextwright.recall.ranking import SHARPER, WITH_MEANING
-from contextwright.recall.vectors.query import ASKED, FEW
+from contextwright.recall.ranking import SHARPNESS, WITH_MEANING
+from contextwright.recall.vectors.query import PRIOR_COUNT, QUESTION_MEAN_SHARE
 from contextwright.store.care.doctor import examine
 from contextwright.store.recall import vectors
-from contextwright.store.recall.nearest import Space
+from contextwright.store.recall.nearest import VectorIndex
 from doubles import bag, embed
 from paths import TESTS
 from profiles import FAULT, examples
@@ -39,11 +39,11 @@ def by_hand(
 ) -> dict[int, float]:
     """Every message that is not hidden, compared one by one, seen from the middle of them all."""
     middle = middle_of(store, id)
-    away = bag()([query])[0] - middle * (ASKED if asks else 1)
+    away = bag()([query])[0] - middle * (QUESTION_MEAN_SHARE if asks else 1)
     asked = away / (numpy.linalg.norm(away) or 1)
     found: dict[int, float] = {}
     for stored in store.conversation(id).read(stop=None if last is None else last + 1):
-        chunks = vectors.texts_in(stored.message)
+        chunks = vectors.embedded_texts(stored.message)
         if chunks and stored.message.visibility == "public" and stored.seq not in without:
             rows = bag()(chunks) - middle
             found[stored.seq] = max(float(row @ asked / numpy.linalg.norm(row)) for row in rows)
@@ -57,9 +57,9 @@ def middle_of(store: cw.Store, id: str | None) -> Any:
         chat = store.conversation(id)
         details = chat.details()
         for stored in chat.read((details.fork_at or 0) + 1, hidden=True):
-            rows += list(bag()(vectors.texts_in(stored.message)))
+            rows += list(bag()(vectors.embedded_texts(stored.message)))
         id = details.parent
-    return sum(rows, bag()(["x"])[0] * 0) / (len(rows) + FEW)
+    return sum(rows, bag()(["x"])[0] * 0) / (len(rows) + PRIOR_COUNT)
 
 
 def run_sql(store: cw.Store, *statements: str) -> None:
@@ -86,10 +86,10 @@ def test_the_nearest_are_those_of_a_look_at_every_message(
 ) -> None:
     """Forks, hidden and long messages, any page size, any room, any end."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(vectors, "PAGE", data.draw(st.integers(1, 5)))
+        patch.setattr(vectors, "PAGE_MESSAGES", data.draw(st.integers(1, 5)))
         with opened(shared_file, tenant=f"t{next(NUMBERS)}") as store:
             room = data.draw(st.sampled_from((0, 2_000, 2**20)))
-            store.state.index.space = Space(bag(), room)
+            store.state.index.vectors = VectorIndex(bag(), room)
             about = 5e-2 if room == 2_000 else 2e-3  # some vectors are codes
             chat = store.conversation("a")
             chat.add([cw.user(text or "?") for text in first])
@@ -119,7 +119,7 @@ def test_the_nearest_are_those_of_a_look_at_every_message(
             assert nearest(store, query, None, 3) == everywhere[:3]
             assert len({place for place, _ in everywhere}) == len(everywhere)
             # In memory or page by page, also when it grew or shrank since.
-            kept, pages = store.state.index.space, Space(bag(), 0)
+            kept, pages = store.state.index.vectors, VectorIndex(bag(), 0)
             for is_growth in (True, False):
                 if is_growth:
                     chat.add(cw.user(query or "?"))
@@ -128,7 +128,7 @@ def test_the_nearest_are_those_of_a_look_at_every_message(
                 store.index()
                 both: list[dict[tuple[int, int], float]] = []
                 for space in (kept, pages):
-                    store.state.index.space = space
+                    store.state.index.vectors = space
                     both.append(dict(nearest(store, query, None)))
                 assert both[0] == pytest.approx(both[1], abs=about)
 
@@ -145,7 +145,7 @@ def test_a_question_is_less_like_messages_than_a_remark(place: str) -> None:
             for hit in chat.recall(query):
                 meaning = next((part.adds for part in hit.parts if part.name == "meaning"), 0.0)
                 cosine = expected[1, hit.seq]
-                assert meaning == pytest.approx(cosine * WITH_MEANING.signals.meaning * SHARPER)
+                assert meaning == pytest.approx(cosine * WITH_MEANING.signals.meaning * SHARPNESS)
 
 
 def test_the_order_of_those_alike(place: str) -> None:

@@ -12,7 +12,7 @@ import contextwright as cw
 from commands import Run
 from contextwright.store.care.copying import copy
 from contextwright.store.engines.base import Connection
-from contextwright.store.recall.options import MOST
+from contextwright.store.recall.options import MAX_RANKED
 from contextwright.store.recall.source import StoreMemorySource
 from contextwright.store.rows import memories as notes
 from contextwright.store.rows.validation import memory_body
@@ -219,14 +219,14 @@ def test_events_take_no_place_from_memories_that_are_recalled(place: str) -> Non
         chat = store.conversation("a")
         chat.add(cw.user("hello"))
         store.remember("Alice likes risotto", scope="a")
-        fill(store, cw.Memory("episode", "They met", scope="a"), MOST)
+        fill(store, cw.Memory("episode", "They met", scope="a"), MAX_RANKED)
         assert [item.message.text for item in chat.recall("risotto?")] == ["Alice likes risotto"]
 
 
 def test_memories_told_everywhere_are_looked_at_once(place: str) -> None:
     with cw.Store(place, sync="fast", embedder=None) as store:
         store.remember("Alice likes risotto")
-        fill(store, cw.Memory("memory", "Bob likes tea"), MOST - 1)
+        fill(store, cw.Memory("memory", "Bob likes tea"), MAX_RANKED - 1)
         assert [item.message.text for item in store.recall("risotto?")] == ["Alice likes risotto"]
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextwright.text.terms import bare_terms, findable_terms, terms_of
+from contextwright.text.terms import findable_terms, term_variants, terms_of
 from contextwright.text.words.sounds import heard, sounds_alike, sounds_of
 
 SAME = """
@@ -64,7 +64,7 @@ def test_a_word_that_is_not_written_as_a_name_needs_more_consonants() -> None:
     ],
 )
 def test_a_question_in_another_script_finds_the_message(message: str, question: str) -> None:
-    others = set().union(*bare_terms(question).values())
+    others = set().union(*term_variants(question).values())
     assert others & findable_terms(message)
     assert not terms_of(question) & findable_terms(message)
 
@@ -80,7 +80,7 @@ def test_a_question_in_another_script_finds_the_message(message: str, question: 
     ],
 )
 def test_other_messages_are_not_found(message: str, question: str) -> None:
-    others = set().union(*bare_terms(question).values())
+    others = set().union(*term_variants(question).values())
     assert not others & findable_terms(message)
 
 

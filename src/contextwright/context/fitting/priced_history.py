@@ -184,7 +184,7 @@ class OwnSummaries:
     def _digest(self, last: int) -> Digest:
         """Return the digest of the messages up to `last`; continue the last one if possible."""
         known, longest = self.history.digest, self.policy.longest
-        if known is None or known.longest != longest or known.last > last:
+        if known is None or known.max_chars != longest or known.last > last:
             known = Digest(longest)
         said = self.history.messages
         for index in range(known.last, last):

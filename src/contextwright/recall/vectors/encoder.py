@@ -1,9 +1,9 @@
-"""The multilingual model: from the pieces of texts to their vectors.
+"""The neural network of the multilingual embedder, in numpy.
 
-Vectors of the pieces, with those of two, three and five neighbours seen through a window each, are
-added up and narrowed to 512 numbers. The weights are in a compressed file, and most of it is a
-table of 128,000 pieces, the frequent ones first. Unpacking all of it takes half a second; a
-question needs a tenth.
+The embeddings of the pieces, and what convolutions over two, three and five of them yield, are
+added up and projected to 512 numbers. The weights are in a compressed file. Most of it is the
+embedding table of 128,000 pieces, the frequent ones first. Unpacking all of it takes half a second,
+so it is unpacked as far as needed; a question needs a tenth.
 """
 
 from __future__ import annotations
@@ -28,27 +28,26 @@ from contextwright.recall.vectors.query import Vectors
 __all__ = ["Encoder"]
 
 CHUNKS, ROWS, WIDTH = 17, 7_530, 512
-"""The table of pieces: chunks whose rows take turns, rows of a chunk, numbers of a row."""
-NARROW = 256
-"""Numbers that a window looks at, of a piece."""
-WINDOWS = ((2, 0), (3, 1), (5, 2))
-"""Pieces that each window sees at once, and how many of them are before its own."""
+"""The shape of the embedding table: piece n is in chunk n % CHUNKS, row n // CHUNKS."""
+CHANNELS = 256
+"""The numbers of each piece that a convolution works on."""
+KERNELS = ((2, 0), (3, 1), (5, 2))
+"""The convolution kernels: how many pieces each covers, and how many of them come before."""
 BEFORE, BEHIND = 2, 2
-"""The most pieces that a window sees before and behind its own."""
-TOGETHER = 384
-"""Pieces that are computed together: enough to read the weights seldom, few enough to stay in the
-processor's cache."""
-BLOCK = 1 << 14
-"""Compressed bytes that are unpacked together."""
-HEADER = 30
-"""Bytes of a file's head in an archive, without its name."""
+"""Maximum pieces that a kernel covers before and after its own."""
+BATCH_PIECES = 384
+"""Pieces of a batch: enough to read the weights seldom, few enough for the processor's cache."""
+READ_BYTES = 1 << 14
+"""Compressed bytes that are unpacked at once."""
+HEADER_BYTES = 30
+"""Bytes of a file's header in a zip archive, without its name."""
 
 
 class Encoder:
-    """The model.
+    """The network: returns vectors of texts that are given as pieces.
 
     Args:
-        path: the file of its weights.
+        path: the file of the weights.
     """
 
     def __init__(self, path: Path) -> None:
@@ -57,23 +56,23 @@ class Encoder:
         names = [name for name in archive.names if not name.startswith("q")]
         self._weights: Mapping[str, Any] = {name: archive.array(name) for name in names}
         self._narrow, self._narrow_base, self._scale, self._shift = (
-            self._joined(name) for name in ("proj{}", "proj_b{}", "ln_g{}", "ln_b{}")
+            self._all_kernels(name) for name in ("proj{}", "proj_b{}", "ln_g{}", "ln_b{}")
         )
-        self._least = float(self._weights["eps"])
+        self._epsilon = float(self._weights["eps"])
         self._threads: Any = ThreadpoolController()
 
     def __call__(self, texts: Sequence[Sequence[int]]) -> Vectors:
-        """Return the vector of each text, given as pieces; there is at least one."""
-        # More than one thread would spin while it waits.
+        """Return the vector of each text; there must be at least one text, each with pieces."""
+        # Batches are small: further threads would only use up the processor while they wait.
         with self._threads.limit(limits=1, user_api="blas"):
             return numpy.concatenate([self._vectors(some) for some in batches(texts)])
 
-    def _joined(self, name: str) -> Vectors:
-        """Return the weights of all windows side by side."""
-        return numpy.concatenate([self._weights[name.format(size)] for size, _ in WINDOWS], axis=-1)
+    def _all_kernels(self, name: str) -> Vectors:
+        """Return the weights of all kernels side by side."""
+        return numpy.concatenate([self._weights[name.format(size)] for size, _ in KERNELS], axis=-1)
 
     def _vectors(self, texts: Sequence[Sequence[int]]) -> Vectors:
-        """Return the vectors of a few texts."""
+        """Return the vectors of a batch of texts."""
         weights = self._weights
         lengths = numpy.array([len(text) for text in texts])
         starts = numpy.cumsum(lengths) - lengths
@@ -81,44 +80,44 @@ class Encoder:
         sums = numpy.add.reduceat(features, starts, axis=0) @ weights["cnn_W"]
         counts = lengths.astype(numpy.float32)[:, None]
         means = (sums + counts * weights["cnn_b"]) * numpy.reciprocal(numpy.sqrt(counts))
-        first = positive(means @ weights["d0"])
-        second = positive(means @ weights["p1"] + first @ weights["d1"])
-        third = positive(second @ weights["d2"])
+        first = relu(means @ weights["d0"])
+        second = relu(means @ weights["p1"] + first @ weights["d1"])
+        third = relu(second @ weights["d2"])
         result = numpy.tanh(second @ weights["p3"] + third @ weights["d3"])
         squares = numpy.einsum("ij,ij->i", result, result)
-        return result * numpy.reciprocal(numpy.sqrt(numpy.maximum(squares, self._least)))[:, None]
+        return result * numpy.reciprocal(numpy.sqrt(numpy.maximum(squares, self._epsilon)))[:, None]
 
     def _features(
         self, pieces: NDArray[numpy.int_], starts: NDArray[Any], lengths: NDArray[Any]
     ) -> Vectors:
-        """Return what each piece says: its own vector, and what each window sees around it."""
+        """Return the features of each piece: its embedding, and the output of each convolution."""
         weights = self._weights
         chunks = pieces % CHUNKS
         own = self._table.rows(pieces) * weights["scale"][chunks, None]
         own += weights["lo"][chunks, None]
         narrow = own @ self._narrow + self._narrow_base
-        narrow = normalised(narrow, self._scale, self._shift, self._least)
-        around = neighbours(starts, lengths)
+        narrow = layer_norm(narrow, self._scale, self._shift, self._epsilon)
+        around = neighbour_indices(starts, lengths)
         seen = [own]
-        for place, (size, before) in enumerate(WINDOWS):
-            within = narrow[:, place * NARROW : (place + 1) * NARROW]
+        for place, (size, before) in enumerate(KERNELS):
+            within = narrow[:, place * CHANNELS : (place + 1) * CHANNELS]
             columns = around[:, BEFORE - before : BEFORE - before + size]
             for name in ("1", "2"):
-                within = within + positive(
-                    gathered(within, columns) @ weights[f"w{name}_{size}"]
+                within = within + relu(
+                    gather(within, columns) @ weights[f"w{name}_{size}"]
                     + weights[f"b{name}_{size}"]
                 )
             seen.append(within)
         features = numpy.concatenate(seen, axis=1)
-        return normalised(features, weights["ln_g"], weights["ln_b"], self._least)
+        return layer_norm(features, weights["ln_g"], weights["ln_b"], self._epsilon)
 
 
 def batches(texts: Sequence[Sequence[int]]) -> Iterator[list[Sequence[int]]]:
-    """Yield the texts that are computed together."""
+    """Yield texts in batches of limited size."""
     some: list[Sequence[int]] = []
     count = 0
     for text in texts:
-        if some and count + len(text) > TOGETHER:
+        if some and count + len(text) > BATCH_PIECES:
             yield some
             some, count = [], 0
         some.append(text)
@@ -126,8 +125,11 @@ def batches(texts: Sequence[Sequence[int]]) -> Iterator[list[Sequence[int]]]:
     yield some
 
 
-def neighbours(starts: NDArray[Any], lengths: NDArray[Any]) -> NDArray[numpy.int_]:
-    """Return the places around each piece; those of other texts are one behind the last."""
+def neighbour_indices(starts: NDArray[Any], lengths: NDArray[Any]) -> NDArray[numpy.int_]:
+    """Return the indices of the pieces around each piece.
+
+    Indices outside its text are the number of pieces, which stands for zeros.
+    """
     total = int(lengths.sum())
     places = numpy.arange(total)[:, None] + numpy.arange(-BEFORE, BEHIND + 1)
     first = numpy.repeat(starts, lengths)[:, None]
@@ -135,29 +137,29 @@ def neighbours(starts: NDArray[Any], lengths: NDArray[Any]) -> NDArray[numpy.int
     return numpy.where((places >= first) & (places < last), places, total)
 
 
-def gathered(rows: Vectors, places: NDArray[numpy.int_]) -> Vectors:
-    """Return the rows at places side by side; zeros for the place behind the last."""
+def gather(rows: Vectors, places: NDArray[numpy.int_]) -> Vectors:
+    """Return the rows at indices side by side; the index after the last row stands for zeros."""
     with_zeros = numpy.concatenate([rows, numpy.zeros((1, rows.shape[1]), numpy.float32)])
     return with_zeros[places].reshape(len(places), -1)
 
 
-def positive(rows: Vectors) -> Vectors:
-    """Return numbers with zeros for the negative ones."""
+def relu(rows: Vectors) -> Vectors:
+    """Return rows with zeros for negative numbers."""
     return numpy.maximum(rows, 0)
 
 
-def normalised(rows: Vectors, scale: Vectors, shift: Vectors, least: float) -> Vectors:
-    """Return rows with a mean of zero and a variance of one, then scaled and shifted."""
+def layer_norm(rows: Vectors, scale: Vectors, shift: Vectors, epsilon: float) -> Vectors:
+    """Normalise each row to a mean of 0 and a variance of 1, then scale and shift it."""
     rows = rows - rows.mean(axis=-1, keepdims=True)
     variance = numpy.einsum("ij,ij->i", rows, rows) / rows.shape[-1]
-    rows *= numpy.reciprocal(numpy.sqrt(variance + least))[:, None]
+    rows *= numpy.reciprocal(numpy.sqrt(variance + epsilon))[:, None]
     rows *= scale
     rows += shift
     return rows
 
 
 class Table:
-    """The numbers of all pieces in eight bits, unpacked as far as rows are asked for."""
+    """The embedding table in eight bits, unpacked as far as rows are needed."""
 
     def __init__(self, streams: Sequence[Stream]) -> None:
         self._streams = streams
@@ -166,7 +168,7 @@ class Table:
         self._lock = Lock()
 
     def rows(self, pieces: NDArray[numpy.int_]) -> Vectors:
-        """Return the rows of pieces."""
+        """Return the embeddings of pieces."""
         rows, chunks = numpy.divmod(pieces, CHUNKS)
         if (rows >= self._filled[chunks]).any():
             with self._lock:
@@ -175,7 +177,7 @@ class Table:
         return self._rows[rows, chunks].astype(numpy.float32)
 
     def _fill(self, chunk: int, stop: int) -> None:
-        """Unpack the rows of a chunk up to one."""
+        """Unpack the rows of a chunk before `stop`."""
         start = int(self._filled[chunk])
         if start < stop:
             data = self._streams[chunk].read((stop - start) * WIDTH)
@@ -184,7 +186,7 @@ class Table:
 
 
 class Stream:
-    """The compressed numbers of an array, unpacked from the first on."""
+    """A compressed array that is unpacked step by step."""
 
     def __init__(self, packed: memoryview) -> None:
         self._packed, self._place = packed, 0
@@ -202,13 +204,13 @@ class Stream:
         return b"".join(read)
 
     def _next(self) -> memoryview:
-        """Return the next compressed bytes: few, because those not used yet are copied."""
-        self._place += BLOCK
-        return self._packed[self._place - BLOCK : self._place]
+        """Return the next compressed bytes: only a few, because those not used yet are copied."""
+        self._place += READ_BYTES
+        return self._packed[self._place - READ_BYTES : self._place]
 
 
 class Archive:
-    """Arrays in a compressed file, which stays mapped into memory."""
+    """The arrays of an npz file, which is mapped into memory."""
 
     def __init__(self, path: Path) -> None:
         with path.open("rb") as file:
@@ -222,25 +224,25 @@ class Archive:
         return [*self._infos]
 
     def array(self, name: str) -> Vectors:
-        """Return an array as a whole, which cannot be written to."""
+        """Return a whole array, read-only."""
         data = zlib.decompress(self._packed(self._infos[name]), -zlib.MAX_WBITS)
         head = BytesIO(data)
         npy.read_magic(head)
         shape, by_columns, kind = npy.read_array_header_1_0(head)
-        # Where it was unpacked to, because `numpy.load` would copy it.
+        # numpy.load would copy the bytes.
         numbers = numpy.frombuffer(data, kind, offset=head.tell())
         return numbers.reshape(shape, order="F" if by_columns else "C")
 
     def stream(self, name: str) -> Stream:
-        """Return the numbers of a chunk of the table."""
+        """Return an array to be unpacked step by step, after its header."""
         info = self._infos[name]
         stream = Stream(self._packed(info))
-        stream.read(info.file_size - ROWS * WIDTH)  # its shape
+        stream.read(info.file_size - ROWS * WIDTH)  # the header
         return stream
 
     def _packed(self, info: ZipInfo) -> memoryview:
         """Return the compressed bytes of an array."""
-        head = self._data[info.header_offset : info.header_offset + HEADER]
+        head = self._data[info.header_offset : info.header_offset + HEADER_BYTES]
         names = int.from_bytes(head[26:28], "little") + int.from_bytes(head[28:30], "little")
-        start = info.header_offset + HEADER + names
+        start = info.header_offset + HEADER_BYTES + names
         return self._data[start : start + info.compress_size]

@@ -1,11 +1,10 @@
-"""Glosses: the words of a language that an embedder was not trained on, in one that it knows.
+"""Gloss texts: replace words of languages the embedder does not know by words of one it knows.
 
-Ukrainian becomes Russian, word by word, and Hindi English. That is no translation, but it keeps
-what a text is about: an embedder of whole sentences needs little more. `data/glosses.txt` has
-three thousand frequent words of everyday life, written for this project; another form of a word is
-known by its stem. An unknown word of Hindi is spelled in Latin letters: it is mostly a name.
-Other languages in the script of Hindi are read as Hindi, and Belarusian as Ukrainian: the little
-that they have in common is better than nothing.
+Ukrainian becomes Russian and Hindi becomes English, word by word. That is no translation, but it
+keeps what a text is about, and a sentence embedder needs little more. `data/glosses.txt` has three
+thousand frequent words, written for this project. Inflected forms are found by their stem. An
+unknown Hindi word is transliterated, because it is mostly a name. Other languages in the script of
+Hindi are treated as Hindi, and Belarusian as Ukrainian; that finds less, but more than nothing.
 """
 
 from __future__ import annotations
@@ -19,17 +18,17 @@ from contextwright.text.languages import FUNCTION_WORDS
 from contextwright.text.stems import stemmer
 from contextwright.text.terms import languages_of, spelled
 
-__all__ = ["glossed"]
+__all__ = ["gloss"]
 
 WORD = re.compile(r"[\u0400-\u04ff]+(?:['\u2019\u02bc][\u0400-\u04ff]+)*")
 HINDI_WORD = re.compile("[\u0900-\u0963\u0970-\u097f]+")
 CONSONANT = re.compile("[\u0915-\u0939]")
 SIGNS = str.maketrans("\u0964०१२३४५६७८९", ".0123456789")
-"""The full stop and the figures of Hindi."""
+"""The full stop and the digits of Hindi."""
 
 
-def glossed(text: str) -> str:
-    """Return a text with the words of Ukrainian and Hindi in Russian and English."""
+def gloss(text: str) -> str:
+    """Return a text with its Ukrainian words in Russian, and its Hindi words in English."""
     if text.isascii():
         return text
     text = HINDI_WORD.sub(in_english, text).translate(SIGNS)
@@ -39,26 +38,26 @@ def glossed(text: str) -> str:
 
 
 def in_english(found: re.Match[str]) -> str:
-    """Return a word of Hindi in English, or in Latin letters."""
+    """Return a Hindi word in English, or transliterated."""
     gloss = gloss_of("hindi", found[0])
     return in_latin(found[0]) if gloss is None else gloss
 
 
 def in_russian(found: re.Match[str]) -> str:
-    """Return a word of Ukrainian in Russian, or as it is."""
+    """Return a Ukrainian word in Russian, or as it is."""
     gloss = gloss_of("ukrainian", found[0])
     return found[0] if gloss is None else gloss
 
 
 def gloss_of(language: str, word: str) -> str | None:
-    """Return what a word means, if it or another form of it is known."""
+    """Return the gloss of a word or of another form of it; None if there is none."""
     simple, (words, stems) = spelled(word), table(language)
     return words.get(simple) or stems.get(stemmer(language)(simple))
 
 
 @cache
 def table(language: str) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the glosses of a language, by words and by stems; the first one counts."""
+    """Return the glosses of a language by word and by stem; of several, the first."""
     data = pkgutil.get_data("contextwright", "data/glosses.txt") or b""
     _, _, rest = data.decode().partition(f"[{language}]\n")
     words, stems = dict[str, str](), dict[str, str]()
@@ -66,15 +65,15 @@ def table(language: str) -> tuple[dict[str, str], dict[str, str]]:
         gloss, _, several = line.partition(": ")
         for word in several.split():
             words.setdefault(spelled(word), gloss)
-            if word not in FUNCTION_WORDS[language]:  # a small word has no other forms
+            if word not in FUNCTION_WORDS[language]:  # function words have no other forms
                 stems.setdefault(stemmer(language)(spelled(word)), gloss)
     return words, stems
 
 
 def in_latin(word: str) -> str:
-    """Return a word of Hindi in Latin letters, by the names of its own.
+    """Return a Hindi word in Latin letters, by the Unicode names of its letters.
 
-    A consonant has an a behind it, unless a vowel or a mark takes its place, or the word ends.
+    A consonant is followed by an a, unless a vowel sign or a virama follows, or the word ends.
     """
     spelling = ""
     for letter in unicodedata.normalize("NFC", word):

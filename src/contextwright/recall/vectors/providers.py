@@ -22,7 +22,7 @@ def openai_embedder(client: Any, model: str, *, dimensions: int | None = None) -
         answer = client.embeddings.create(model=model, input=[*texts], **options)
         return [one.embedding for one in sorted(answer.data, key=lambda one: one.index)]
 
-    return Embedder(named(model, dimensions), embed, batch=128)
+    return Embedder(vectors_name(model, dimensions), embed, batch=128)
 
 
 def gemini_embedder(client: Any, model: str, *, dimensions: int | None = None) -> Embedder:
@@ -35,10 +35,10 @@ def gemini_embedder(client: Any, model: str, *, dimensions: int | None = None) -
         answer = client.models.embed_content(model=model, contents=contents, config=config)
         return [one.values for one in answer.embeddings or ()]
 
-    return Embedder(named(model, dimensions), embed, batch=100)
+    return Embedder(vectors_name(model, dimensions), embed, batch=100)
 
 
-def named(model: str, dimensions: int | None) -> str:
+def vectors_name(model: str, dimensions: int | None) -> str:
     """Return the name that the vectors are stored under."""
     require(dimensions, int | None, "dimensions")
     return model if dimensions is None else f"{model}-{dimensions}"

@@ -1,8 +1,8 @@
-"""Rows of vectors in memory: as they are, or as codes that take a quarter of the room.
+"""Rows of vectors in memory, as floats or quantised to a quarter of the size.
 
-Codes find the nearest rows in two steps. The signs of all numbers, a bit each, select candidates:
-rows whose signs mostly agree with those of the question. Then the cosines of these are computed
-from their numbers, in eight bits each.
+Quantised rows are searched in two steps. First, candidates are the rows whose signs, a bit for each
+number, have the smallest Hamming distance to those of the question. Then their cosines are computed
+from eight bits for each number.
 """
 
 from __future__ import annotations
@@ -12,26 +12,26 @@ from typing import Protocol, TypeAlias, TypeVar
 import numpy
 from numpy.typing import NDArray
 
-from contextwright.recall.vectors.query import Query, Vectors
+from contextwright.recall.vectors.query import CentredQuery, Vectors
 
-__all__ = ["Codes", "Places", "Rows", "WholeRows", "grown", "with_room"]
+__all__ = ["QuantisedRows", "RowIndices", "Rows", "FloatRows", "resized", "with_spare"]
 
-Places: TypeAlias = NDArray[numpy.intp]
-"""Places of rows."""
+RowIndices: TypeAlias = NDArray[numpy.intp]
+"""Indices of rows."""
 Kind = TypeVar("Kind", bound=numpy.generic)
 
-CANDIDATES, FEWEST = 10, 8_192
-"""Rows whose cosines are computed for each one wanted, and at least."""
-BLOCK = 1 << 16
+CANDIDATES_PER_RESULT, MIN_CANDIDATES = 10, 8_192
+"""How many candidates are compared for each row that is wanted, and at least."""
+BLOCK_ROWS = 1 << 16
 """Rows whose signs are compared at once, so that they stay in the processor's cache."""
-WORD = 64
-"""Bits of a word of signs."""
-STEPS = 127
-"""The largest number of a code."""
+SIGN_BITS = 64
+"""Bits in a word of signs."""
+MAX_CODE = 127
+"""The largest number in eight bits with a sign."""
 
 
 class Rows(Protocol):
-    """Vectors of length 1, in the order in which they came; readers see them as they were."""
+    """Vectors of length 1 in the order they were added. Readers may search while they grow."""
 
     def __len__(self) -> int: ...
 
@@ -44,19 +44,21 @@ class Rows(Protocol):
         """Add vectors."""
         ...
 
-    def near(self, query: Query, start: int, stop: int, most: int) -> tuple[Places, Vectors]:
-        """Return the nearest rows between two places, and perhaps others, with their cosines."""
+    def nearest(
+        self, query: CentredQuery, start: int, stop: int, limit: int
+    ) -> tuple[RowIndices, Vectors]:
+        """Return at least the `limit` nearest rows from `start` to before `stop`, with cosines."""
         ...
 
 
-class WholeRows:
-    """Vectors as they are; all cosines are computed."""
+class FloatRows:
+    """Vectors as floats; a search computes all cosines."""
 
     def __init__(self, width: int, room: int = 0) -> None:
         self._rows: Vectors = numpy.empty((room, width), numpy.float32)
         self._filled = self._rows[:0]
-        self._lengths: tuple[Vectors, Vectors] | None = None
-        """A mean, and the distances of the rows from it; most questions have the same mean."""
+        self._norms: tuple[Vectors, Vectors] | None = None
+        """A mean and the lengths of the rows centred on it; most questions have the same mean."""
 
     def __len__(self) -> int:
         return len(self._filled)
@@ -70,37 +72,40 @@ class WholeRows:
         """Add vectors."""
         start, stop = len(self), len(self) + len(vectors)
         if stop > len(self._rows):
-            self._rows = grown(self._rows, with_room(stop))
+            self._rows = resized(self._rows, with_spare(stop))
         self._rows[start:stop] = vectors
         self._filled = self._rows[:stop]
 
-    def near(self, query: Query, start: int, stop: int, most: int) -> tuple[Places, Vectors]:
-        """Return all rows between two places, with their cosines."""
+    def nearest(
+        self, query: CentredQuery, start: int, stop: int, limit: int
+    ) -> tuple[RowIndices, Vectors]:
+        """Return all rows from `start` to before `stop`, with their cosines."""
         rows = self._filled
-        lengths = self._lengths_from(query, rows)
+        lengths = self._norms_from(query, rows)
         some = lengths if len(lengths) == 1 else lengths[start:stop]
         return numpy.arange(start, stop), query.cosines(rows[start:stop], some)
 
-    def _lengths_from(self, query: Query, rows: Vectors) -> Vectors:
-        """Return the distances of rows from the mean."""
-        known = self._lengths
-        if known and len(known[1]) == len(rows) and numpy.array_equal(known[0], query.middle):
+    def _norms_from(self, query: CentredQuery, rows: Vectors) -> Vectors:
+        """Return the lengths of the centred rows."""
+        known = self._norms
+        if known and len(known[1]) == len(rows) and numpy.array_equal(known[0], query.mean):
             return known[1]
-        lengths = query.lengths(rows)
-        self._lengths = query.middle, lengths
+        lengths = query.centred_norms(rows)
+        self._norms = query.mean, lengths
         return lengths
 
 
-class Codes:
-    """Vectors in eight bits, and the signs of their numbers in one."""
+class QuantisedRows:
+    """Vectors quantised to eight bits for each number, with the signs in one bit each."""
 
     def __init__(self, width: int, room: int = 0) -> None:
         self._codes: NDArray[numpy.int8] = numpy.empty((room, width), numpy.int8)
         self._scales: Vectors = numpy.empty(room, numpy.float32)
-        words = -(-width // WORD)
+        words = -(-width // SIGN_BITS)
         self._signs = [numpy.empty(room, numpy.uint64) for _ in range(words)]
-        self._middle: Vectors | None = None
-        """The mean of the first vectors: signs that all have in common distinguish nothing."""
+        self._mean: Vectors | None = None
+        """The mean of the first vectors. It is subtracted before signs are taken, because signs
+        that all vectors have in common distinguish nothing."""
         self._filled = 0
 
     def __len__(self) -> int:
@@ -116,34 +121,38 @@ class Codes:
         """Add vectors."""
         if not len(vectors):
             return
-        middle = vectors.mean(0) if self._middle is None else self._middle
-        self._middle = middle
+        middle = vectors.mean(0) if self._mean is None else self._mean
+        self._mean = middle
         start, stop = self._filled, self._filled + len(vectors)
         if stop > len(self._scales):
-            room = with_room(stop)
-            self._codes, self._scales = grown(self._codes, room), grown(self._scales, room)
-            self._signs = [grown(words, room) for words in self._signs]
+            room = with_spare(stop)
+            self._codes, self._scales = resized(self._codes, room), resized(self._scales, room)
+            self._signs = [resized(words, room) for words in self._signs]
         largest = numpy.maximum(numpy.abs(vectors).max(1), 1e-9)
-        self._codes[start:stop] = numpy.rint(vectors * (STEPS / largest)[:, None])
-        self._scales[start:stop] = largest / STEPS
+        self._codes[start:stop] = numpy.rint(vectors * (MAX_CODE / largest)[:, None])
+        self._scales[start:stop] = largest / MAX_CODE
         for words, new in zip(self._signs, signs_of(vectors - middle), strict=True):
             words[start:stop] = new
         self._filled = stop
 
-    def near(self, query: Query, start: int, stop: int, most: int) -> tuple[Places, Vectors]:
-        """Return the nearest of the rows between two places, by their signs."""
-        places = self._candidates(query, start, stop, max(CANDIDATES * most, FEWEST))
-        rows = self._codes[places].astype(numpy.float32) * self._scales[places][:, None]
-        return places, query.cosines(rows, query.lengths(rows))
+    def nearest(
+        self, query: CentredQuery, start: int, stop: int, limit: int
+    ) -> tuple[RowIndices, Vectors]:
+        """Return the candidates from `start` to before `stop`, with their cosines."""
+        candidates = self._candidates(
+            query, start, stop, max(CANDIDATES_PER_RESULT * limit, MIN_CANDIDATES)
+        )
+        rows = self._codes[candidates].astype(numpy.float32) * self._scales[candidates][:, None]
+        return candidates, query.cosines(rows, query.centred_norms(rows))
 
-    def _candidates(self, query: Query, start: int, stop: int, most: int) -> Places:
-        """Return about `most` rows whose signs agree best with those of a question."""
-        if stop - start <= most or self._middle is None:
+    def _candidates(self, query: CentredQuery, start: int, stop: int, most: int) -> RowIndices:
+        """Return about `most` rows with the smallest Hamming distance to the question's signs."""
+        if stop - start <= most or self._mean is None:
             return numpy.arange(start, stop)
-        asked = signs_of((query.vector - self._middle)[None])
+        asked = signs_of((query.vector - self._mean)[None])
         differing = numpy.zeros(stop - start, numpy.uint16)
-        for first in range(start, stop, BLOCK):
-            last = min(first + BLOCK, stop)
+        for first in range(start, stop, BLOCK_ROWS):
+            last = min(first + BLOCK_ROWS, stop)
             for words, word in zip(self._signs, asked, strict=True):
                 differing[first - start : last - start] += numpy.bitwise_count(
                     words[first:last] ^ word
@@ -154,19 +163,19 @@ class Codes:
 
 
 def signs_of(vectors: Vectors) -> list[NDArray[numpy.uint64]]:
-    """Return the signs of vectors, a column for each 64 numbers."""
+    """Return the signs of vectors as columns of words with `SIGN_BITS` bits."""
     bits = numpy.packbits(vectors > 0, axis=1)
-    bits = numpy.pad(bits, ((0, 0), (0, -bits.shape[1] % (WORD // 8))))
+    bits = numpy.pad(bits, ((0, 0), (0, -bits.shape[1] % (SIGN_BITS // 8))))
     return [*numpy.ascontiguousarray(bits).view(numpy.uint64).T]
 
 
-def with_room(rows: int) -> int:
-    """Return more rows than needed, so that not every append copies all of them."""
+def with_spare(rows: int) -> int:
+    """Return a capacity with spare rows, so that not every append copies all of them."""
     return rows + rows // 8
 
 
-def grown(array: NDArray[Kind], room: int) -> NDArray[Kind]:
-    """Return the same rows in an array with room for more."""
-    larger: NDArray[Kind] = numpy.empty((room, *array.shape[1:]), array.dtype)
+def resized(array: NDArray[Kind], capacity: int) -> NDArray[Kind]:
+    """Return a larger array with the same first rows."""
+    larger: NDArray[Kind] = numpy.empty((capacity, *array.shape[1:]), array.dtype)
     larger[: len(array)] = array
     return larger

@@ -1,8 +1,8 @@
-"""The default embedder: wordllama's table of 32,000 tokens, 256 numbers each (MIT licence).
+"""A static embedder: wordllama's table of 32,000 tokens, 256 numbers each (MIT licence).
 
-The vector of a text is the mean of its tokens' vectors: no network, no model to run, about 100 µs a
-message. The package is installed for the two files it ships and is never imported, because its
-loader looks for one of them in the wrong folder and tries to download it.
+The vector of a text is the mean of its tokens' vectors, which takes about 100 µs a message. The
+package is installed for two of its files. It is never imported, because its loader looks for one of
+them in the wrong folder and tries to download it.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ __all__ = ["wordllama"]
 TABLE = Path("weights", "l2_supercat_256.safetensors")
 VOCABULARY = Path("tokenizers", "l2_supercat_tokenizer_config.json")
 
-STRETCH = 8_192
-"""Tokens of a text that are looked up at once, to limit the memory of long texts."""
+BLOCK_TOKENS = 8_192
+"""Tokens that are looked up at once, to limit the memory for long texts."""
 
 
 def wordllama() -> Embedder:
@@ -35,8 +35,8 @@ def wordllama() -> Embedder:
 
 
 @cache
-def loaded() -> tuple[Any, NDArray[numpy.float32]]:
-    """Return the tokenizer and the table."""
+def load_model() -> tuple[Any, NDArray[numpy.float32]]:
+    """Return the tokenizer and the table of vectors."""
     package = find_spec("wordllama")
     if package is None or package.origin is None:
         raise MissingExtra("the embedder wordllama", "vectors")
@@ -50,16 +50,16 @@ def loaded() -> tuple[Any, NDArray[numpy.float32]]:
 
 
 def embed(texts: Sequence[str]) -> list[NDArray[numpy.float32]]:
-    """Return the mean of the tokens of each text."""
+    """Return the mean vector of the tokens of each text."""
     import numpy
 
-    tokenizer, table = loaded()
+    tokenizer, table = load_model()
     encoded: Any = tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
     means: list[NDArray[numpy.float32]] = []
     for one in encoded:
         tokens = numpy.array(one.ids, dtype=numpy.int32)
         total = numpy.zeros(table.shape[1], dtype=numpy.float32)
-        for start in range(0, len(tokens), STRETCH):
-            total += table[tokens[start : start + STRETCH]].sum(axis=0)
+        for start in range(0, len(tokens), BLOCK_TOKENS):
+            total += table[tokens[start : start + BLOCK_TOKENS]].sum(axis=0)
         means.append(cast("Any", total / max(len(tokens), 1)))
     return means

@@ -122,7 +122,7 @@ def copy(
     done.messages = sum(entry.own for entry in brought) - done.known
     compare(source, target, brought, done, advance)
     done.memories = notes.copy(source, target, tenant)
-    episodes.copy(source, target, tenant)
+    episodes.copy_progress(source, target, tenant)
     done.requests = requests.copy(source, target, tenant)
     return done
 

@@ -12,7 +12,7 @@ import msgspec
 from contextwright.errors import StoreError, shown
 from contextwright.store.care.examination import Examination
 from contextwright.store.engines.base import Connection, Row
-from contextwright.store.recall.outlines import INDEXED, lines_after
+from contextwright.store.recall.outlines import INDEXED, columns_after
 from contextwright.store.records import Cure, Finding
 from contextwright.store.rows import summaries
 from contextwright.store.rows.recorded import signatures
@@ -56,7 +56,7 @@ def has_index(examined: Examination) -> bool:
     """Whether the outline of all indexed messages can be read, and no other is indexed."""
     connection, patient = examined.connection, examined.patient
     try:
-        lines_after(connection, patient.number, patient.before)
+        columns_after(connection, patient.number, patient.before)
     except (StoreError, msgspec.DecodeError, UnicodeError):
         return False
     last = [last for (last,) in connection.rows(INDEXED, patient.number)]

@@ -338,7 +338,7 @@ class Examination:
     def _vectors(self) -> Iterator[Finding]:
         """Check that pages can be read, and are consecutive from the first message."""
         number = self.patient.number
-        for fault in vectors.faults(self.connection, number, self.patient.before, self.end):
+        for fault in vectors.page_faults(self.connection, number, self.patient.before, self.end):
             rows = ((number, fault.embedder, fault.first),)
             cure = Cure(vectors.REMOVE, rows, "they are removed, and rebuilt when they are needed")
             yield self.found("vectors", fault.problem, cure)

@@ -1,7 +1,8 @@
-"""Stored summaries: written once, found by the last message they cover, removed when it is hidden.
+"""The summary source of a chat: stored summaries, and how missing ones are made.
 
-A digest is a pure function of the messages, and is kept so that none of them is read twice. A
-model's text is kept because it cannot be reproduced.
+A digest depends only on the messages, and is stored so that no message is read twice. A model's
+text is stored because it cannot be reproduced. Hiding a message removes the summaries that cover
+it.
 """
 
 from __future__ import annotations
@@ -24,34 +25,34 @@ from contextwright.store.state import State
 from contextwright.summaries.digest import Digest
 from contextwright.summaries.policy import Summariser, SummaryPolicy
 from contextwright.summaries.summary import Summary, SummaryResult
-from contextwright.summaries.writer import NOBODY, write_summary
+from contextwright.summaries.writer import NO_SUMMARISER, write_summary
 
 __all__ = ["StoreSummarySource", "SummaryProbe", "summary_policy"]
 
-TRIES = 3
-"""Maximum tries, because messages may be hidden while a summary is made."""
+MAX_TRIES = 3
+"""Maximum tries. Each may fail because a message is hidden while a summary is made."""
 HIDDEN = "messages were hidden while it was made"
 UNDONE = "it was undone"
 COVERS_KEPT = "the stored summary covers messages that are in the request"
 
 
 class KnownSummaries(Struct, frozen=True):
-    """The stored summaries, and the state of their conversation."""
+    """What is stored about a summary, and the state of its conversation."""
 
     head: conversations.Head
     marked: int
-    """How many times its messages had been hidden or pinned."""
+    """How often its messages had been hidden or pinned."""
     newest: Summary | None
     settled: Summary | None
-    """The newest one that a digest can continue from."""
+    """The newest digest that can be continued."""
     is_undone: bool = False
-    """Whether the one that is asked for was undone."""
+    """Whether the requested one was undone."""
     covers_kept: bool = False
     """Whether a longer one was skipped, because its text covers messages that are kept."""
 
 
 class SummaryProbe:
-    """A summary source that makes none, and records how far one would reach."""
+    """A summary source without summaries, which records what a summary would cover."""
 
     def __init__(self) -> None:
         self.last = 0
@@ -66,21 +67,21 @@ class SummaryProbe:
 class StoreSummarySource:
     """The stored summaries of one chat and policy.
 
-    A model is asked by `ask`, after the cut is final; until then a build gets the summaries that
-    exist. Digests are made at once, because they need no model.
+    Digests are made at once, because they need no model. A model is asked only by `ask`, when the
+    cut is final; until then a build gets the summaries that exist.
     """
 
     def __init__(self, state: State, id: str, summarise: SummaryPolicy) -> None:
         self.state, self.id, self.summarise = state, id, summarise
         self._missing = 0
-        """The last message of the summary that the last build lacked; 0 if it lacked none."""
+        """The last message of the summary that was missing in the last build; 0 if none was."""
         self._is_asked = False
         self._failure = ""
         """Why it was missing, if known."""
         self._kept: Collection[int] = ()
-        """Numbers of messages in the request; a summary written by a model must not cover them."""
+        """Messages that the request has anyway; a model's summary must not cover them."""
         if summarise.summariser is None:
-            self._failure = NOBODY
+            self._failure = NO_SUMMARISER
         elif summarise.background:
             self._failure = state.background.failure(self._key) or "it is being written"
 
@@ -104,7 +105,10 @@ class StoreSummarySource:
         return SummaryResult(newest, COVERS_KEPT if known.covers_kept else why)
 
     def ask(self) -> bool:
-        """Write the summary that the last build lacked, once; return whether one was written."""
+        """Write the summary that was missing in the last build; return whether to build again.
+
+        It is tried once. In the background, the next build gets the summary.
+        """
         if not self._missing or self._is_asked or self.summarise.summariser is None:
             return False
         self._is_asked, last = True, self._missing
@@ -116,7 +120,10 @@ class StoreSummarySource:
         return True
 
     def further(self, last: int, kept: Collection[int]) -> SummaryResult:
-        """Make what is missing, step by step, until it is complete or one fails."""
+        """Return the summary of all messages up to `last`, written step by step.
+
+        If a step fails, it is the longest one there is, with the reason.
+        """
         self._kept = kept
         while True:
             if self.summarise.is_digest:
@@ -131,7 +138,7 @@ class StoreSummarySource:
                 return result
 
     def whole(self, last: int, kept: Collection[int]) -> Summary | None:
-        """Return the summary of all messages up to `last`; make it if it is missing or undone.
+        """Return the summary of all messages up to `last`. It is made if missing or undone.
 
         Raises:
             SummaryError: it cannot be made.
@@ -147,12 +154,12 @@ class StoreSummarySource:
 
     @property
     def _key(self) -> tuple[str, str, str]:
-        """The key of background work: one summary of a kind is written at a time."""
+        """The key of background work, by which only one summary at a time is written."""
         return self.state.tenant, self.id, self.summarise.name
 
     def _digested(self, last: int) -> SummaryResult:
-        """Return the digest of all messages up to `last`, continued from the last settled one."""
-        for _ in range(TRIES):
+        """Return the digest of all messages up to `last`, continued from a settled one."""
+        for _ in range(MAX_TRIES):
             known = self._known(last)
             if known.newest is not None and known.newest.last == last:
                 return SummaryResult(known.newest)
@@ -170,7 +177,7 @@ class StoreSummarySource:
         return SummaryResult(failure=HIDDEN)
 
     def _written(self, known: KnownSummaries, last: int) -> SummaryResult:
-        """Continue from the newest summary, as far as one request reaches."""
+        """Extend the newest summary by as many messages as fit in one request."""
         newest = known.newest
         first = newest.last + 1 if newest else 1
         untold = newest.untold if newest else ()
@@ -185,7 +192,7 @@ class StoreSummarySource:
         return SummaryResult(kept) if kept else SummaryResult(newest, HIDDEN)
 
     def _known(self, last: int) -> KnownSummaries:
-        """Read what exists, all in one transaction."""
+        """Read what is stored for the summary up to `last`, in one transaction."""
         tenant, id, name = self.state.tenant, self.id, self.summarise.name
 
         def work(connection: Connection) -> KnownSummaries:
@@ -207,7 +214,7 @@ class StoreSummarySource:
     def _messages(
         self, known: KnownSummaries, first: int, last: int
     ) -> Iterator[tuple[int, Message]]:
-        """Yield messages with their numbers, both ends included, page by page."""
+        """Yield the messages from `first` to `last` with their numbers."""
         for start in range(first, last + 1, reading.PAGE):
             stop = min(start + reading.PAGE - 1, last)
             page = self.state.engine.read(
@@ -218,7 +225,7 @@ class StoreSummarySource:
             yield from ((stored.seq, stored.message) for stored in page)
 
     def _keep(self, known: KnownSummaries, found: list[Summary]) -> Summary | None:
-        """Store summaries; return the last, or None if it covers messages hidden meanwhile."""
+        """Store summaries; return the last, or None if messages were hidden meanwhile."""
         if self.state.engine.is_read_only:
             return found[-1]
         name, at = self.summarise.name, now_text()
@@ -237,7 +244,7 @@ def summary_policy(recipe: RecipeData, summariser: Summariser | None = None) -> 
     """Return the summary policy of a recipe, with another summariser if one is given.
 
     Raises:
-        UsageError: the recipe has none, or one without a model for the summariser.
+        UsageError: the recipe has no policy, or a summariser is given for a digest.
     """
     policy = recipe.summary
     if policy is None:

@@ -1,4 +1,4 @@
-"""Filling a budget with search hits: messages are read best first, long ones as passages."""
+"""Fill a token budget with candidates, best first; long messages are offered as passages."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from msgspec.structs import replace
 
 from contextwright.messages.message import Message
 from contextwright.messages.speech import spoken_text
-from contextwright.recall.lines import wording
+from contextwright.recall.lines import dedup_key
 from contextwright.recall.outline import Outline
-from contextwright.recall.packing import Packing, worth
-from contextwright.recall.passages import FEWEST_CHARS, Excerpt, is_long, passage_odds, passages_of
+from contextwright.recall.packing import Packing, value_for_price
+from contextwright.recall.passages import MIN_CHARS, Excerpt, is_long, passage_log_odds, passages_of
 from contextwright.recall.ranking import RankedMessage
 from contextwright.store.engines.base import Connection
-from contextwright.store.recall.search import NONE, Damaged, TermKeys
+from contextwright.store.recall.search import NO_POSTINGS, Damaged, TermPostings
 from contextwright.store.rows import messages as reading
 from contextwright.store.rows.conversations import Head
 from contextwright.store.rows.damage import STAND_IN
@@ -27,25 +27,26 @@ from contextwright.store.rows.index import Place
 
 __all__ = ["Candidates", "SearchedConversation", "fill", "read_visible", "without_repeats"]
 
-AT_ONCE = 64
-"""Messages that are read together."""
+READ_MESSAGES = 64
+"""Messages that are read at once."""
 
-BEST_SHARE = log(0.7)
-"""What the best passage of a long message mostly has of its probability, as a logarithm. More would
-read many messages for nothing, less would offer passages too late.
+BEST_PASSAGE_LOG_SHARE = log(0.7)
+"""The usual share of a long message's probability that its best passage gets, as a logarithm. It
+decides when a long message is read. If it were higher, many messages would be read for nothing; if
+lower, passages would be offered too late.
 """
 
-REPEATED = 4
-"""From so many messages on that look the same they are read, to see whether they are."""
+MIN_REPEATS = 4
+"""If at least this many messages look the same by their signals, their texts are compared."""
 
 BODIES = f"""
 SELECT m.seq, m.body, m.digest, k.visibility, k.pinned FROM messages m
 LEFT JOIN marks k ON k.conversation = ? AND k.seq = m.seq
-WHERE m.conversation = ? AND m.seq IN ({", ".join("?" * AT_ONCE)})"""
+WHERE m.conversation = ? AND m.seq IN ({", ".join("?" * READ_MESSAGES)})"""
 
 
 class SearchedConversation(Struct, frozen=True):
-    """A conversation to search, with its outline."""
+    """A conversation that is searched, with its outline."""
 
     id: str
     head: Head
@@ -54,29 +55,29 @@ class SearchedConversation(Struct, frozen=True):
     outline: Outline
     title: str = ""
     """The title of the conversation, if several are searched."""
-    known: TermKeys = NONE
-    """Terms that were found before, if several are searched."""
+    known: TermPostings = NO_POSTINGS
+    """Postings that were read before, if several are searched."""
 
 
 class Candidates(Struct, frozen=True):
-    """The messages of a conversation that may be needed."""
+    """The ranked candidates of one conversation."""
 
     searched: SearchedConversation
     ranked: list[RankedMessage]
     words: Mapping[str, float]
-    """The share of the question that each of its terms is."""
-    bare: Mapping[str, Set[str]]
-    """What a text may have instead of a term."""
+    """The weight of each term of the question, as a share of all."""
+    variants: Mapping[str, Set[str]]
+    """Terms that a text may contain instead."""
     confidence: float
     damaged: Damaged
     """The messages that were damaged when they were indexed."""
     rivals: float = 0.0
-    """The part of all rivals in the log-odds of each score, once they are known."""
+    """What all rivals add to the log-odds of each score; set by `likely_hits`."""
 
 
-Order: TypeAlias = tuple[float, int, int, int]
-"""The place of a candidate among all, the best first: worth and number, both negative, because of
-equal ones the newer comes first; which conversation; which passage, 0 for a message.
+SortKey: TypeAlias = tuple[float, int, int, int]
+"""The order of candidates, best first: the value and the number, both negative, so that of equal
+values the newer comes first; the index of the conversation; the passage, 0 for a whole message.
 """
 
 
@@ -87,38 +88,41 @@ def fill(
     excerpts: bool,
     damaged: Damaged,
 ) -> None:
-    """Offer the hits, best first, until nothing more fits; hidden messages are left out.
+    """Offer the candidates, best first, until nothing more fits. Hidden messages are left out.
 
     Args:
-        excerpts: whether long messages are offered in passages, unless all fit as they are.
-        damaged: gets the hits that cannot be read.
+        excerpts: whether long messages are offered as passages, if not everything fits.
+        damaged: gets the candidates that cannot be read.
     """
     everything = sum(one.entry.size for some in found for one in some.ranked)
-    excerpts = excerpts and everything > packing.left  # a token is a character or more
+    # A token has at least one character, so this much fits as it is.
+    excerpts = excerpts and everything > packing.tokens_left
     ranked = [
-        ((-most_worth(one, excerpts), -one.number, source, 0), one)
+        ((-best_value(one, excerpts), -one.number, source, 0), one)
         for source, some in enumerate(found)
         for one in some.ranked
     ]
-    passages: dict[Order, tuple[RankedMessage, Message, Excerpt]] = {}
-    waiting: list[Order] = []  # the passages, as a heap
+    passages: dict[SortKey, tuple[RankedMessage, Message, Excerpt]] = {}
+    waiting: list[SortKey] = []  # a heap of the keys of passages
 
     def offer_passage() -> None:
-        order = heappop(waiting)
-        one, message, excerpt = passages.pop(order)
-        searched = found[order[2]].searched
+        sort_key = heappop(waiting)
+        one, message, excerpt = passages.pop(sort_key)
+        searched = found[sort_key[2]].searched
         packing.offer(searched.id, one, message, searched.title, excerpt)
 
-    fitting = (pair for pair in sorted(ranked) if packing.has_room(least_size(pair[1], excerpts)))
-    for order, one, message in read_best(connection, found, fitting, damaged):
-        while waiting and waiting[0] < order:
+    readable = (
+        pair for pair in sorted(ranked) if packing.has_room(shortest_size(pair[1], excerpts))
+    )
+    for sort_key, one, message in read_best(connection, found, readable, damaged):
+        while waiting and waiting[0] < sort_key:
             offer_passage()
         if packing.is_full or packing.is_complete:
             break
-        source = found[order[2]]
+        source = found[sort_key[2]]
         parts = excerpts_in(one, message, source) if excerpts else ()
         for part, (value, excerpt) in enumerate(parts, 1):
-            place = (-value, order[1], order[2], part)
+            place = (-value, sort_key[1], sort_key[2], part)
             passages[place] = (one, message, excerpt)
             heappush(waiting, place)
         if not parts:
@@ -130,37 +134,37 @@ def fill(
 def excerpts_in(
     ranked: RankedMessage, message: Message, source: Candidates
 ) -> list[tuple[float, Excerpt]]:
-    """Return each passage of a long message, with its worth; none if there are not several."""
+    """Return the passages of a long message with their values; none if it has only one."""
     text = spoken_text(message)
     passages = tuple(passages_of(text)) if is_long(ranked.entry.size) else ()
     if len(passages) < 2:
         return []
-    odds = passage_odds(ranked, text, passages, source.words, source.bare)
+    odds = passage_log_odds(ranked, text, passages, source.words, source.variants)
     return [
-        (worth(one, end - start), Excerpt(passages, (number,)))
+        (value_for_price(one, end - start), Excerpt(passages, (number,)))
         for number, (one, (start, end)) in enumerate(zip(odds, passages, strict=True), 1)
     ]
 
 
-def most_worth(ranked: RankedMessage, excerpts: bool) -> float:
-    """Return what a message is worth, or about the most that a passage of it is."""
-    less = BEST_SHARE if excerpts and is_long(ranked.entry.size) else 0.0
-    return worth(ranked.odds + less, least_size(ranked, excerpts))
+def best_value(ranked: RankedMessage, excerpts: bool) -> float:
+    """Return the value of a message, or an estimate of the value of its best passage."""
+    less = BEST_PASSAGE_LOG_SHARE if excerpts and is_long(ranked.entry.size) else 0.0
+    return value_for_price(ranked.log_odds + less, shortest_size(ranked, excerpts))
 
 
-def least_size(ranked: RankedMessage, excerpts: bool) -> int:
-    """Return the characters of a message, or of the shortest usual passage of it."""
+def shortest_size(ranked: RankedMessage, excerpts: bool) -> int:
+    """Return the characters of a message, or of a short passage if it is offered in passages."""
     size = ranked.entry.size
-    return FEWEST_CHARS if excerpts and is_long(size) else size
+    return MIN_CHARS if excerpts and is_long(size) else size
 
 
 def without_repeats(
     connection: Connection, searched: SearchedConversation, ranked: Sequence[RankedMessage]
 ) -> list[RankedMessage]:
-    """Return ranked messages; of many with the same words by the same speaker only the best.
+    """Return ranked messages without repetitions of one text by one speaker.
 
-    Said hundreds of times, they would be rivals of each other and all that a question seems to
-    need, and what is less likely would be filler beside them.
+    Hundreds of equal messages would be rivals of each other, and together seem to be all that a
+    question needs, so that other messages would be cut off as filler.
     """
     alike: dict[object, list[int]] = {}
     for one in ranked:
@@ -168,14 +172,16 @@ def without_repeats(
         if signals.words or signals.meaning:
             form = entry.size, entry.speaker, entry.id, signals.words, signals.meaning
             alike.setdefault(form, []).append(one.number)
-    some = [number for numbers in alike.values() if len(numbers) >= REPEATED for number in numbers]
+    some = [
+        number for numbers in alike.values() if len(numbers) >= MIN_REPEATS for number in numbers
+    ]
     if not some:
         return [*ranked]
     said: dict[int, str] = {}
-    for start in range(0, len(some), AT_ONCE):
-        pairs = [(searched, number) for number in some[start : start + AT_ONCE]]
+    for start in range(0, len(some), READ_MESSAGES):
+        pairs = [(searched, number) for number in some[start : start + READ_MESSAGES]]
         for (_, number), message in read_visible(connection, pairs).items():
-            said[number] = wording(spoken_text(message))
+            said[number] = dedup_key(spoken_text(message))
     kept: list[RankedMessage] = []
     seen: set[tuple[str, str, str]] = set()
     for one in ranked:
@@ -190,12 +196,15 @@ def without_repeats(
 def read_best(
     connection: Connection,
     found: Sequence[Candidates],
-    ranked: Iterator[tuple[Order, RankedMessage]],
+    ranked: Iterator[tuple[SortKey, RankedMessage]],
     damaged: Damaged,
-) -> Iterator[tuple[Order, RankedMessage, Message]]:
-    """Yield the visible ones with their messages; each once. Damaged ones are noted instead."""
+) -> Iterator[tuple[SortKey, RankedMessage, Message]]:
+    """Yield the candidates that are visible with their messages, each message once.
+
+    Damaged messages are added to `damaged` instead.
+    """
     read: set[Place] = set()  # a fork and its parent share messages
-    while some := [*islice(ranked, AT_ONCE)]:
+    while some := [*islice(ranked, READ_MESSAGES)]:
         messages = read_visible(
             connection, [(found[order[2]].searched, one.number) for order, one in some]
         )
@@ -216,14 +225,17 @@ def read_best(
 def read_visible(
     connection: Connection, some: Iterable[tuple[SearchedConversation, int]]
 ) -> dict[tuple[str, int], Message]:
-    """Return visible messages as their conversation shows them, damaged ones as placeholders."""
+    """Return those messages that are visible in their conversation, by its id and their number.
+
+    A damaged message is returned as a placeholder.
+    """
     wanted: dict[tuple[str, int, int], list[int]] = {}
     for searched, seq in some:
         head = searched.head
         wanted.setdefault((searched.id, head.number, head.owner(seq)), []).append(seq)
     messages: dict[tuple[str, int], Message] = {}
     for (id, asking, number), seqs in wanted.items():
-        padded = [*seqs, *[0] * (AT_ONCE - len(seqs))]
+        padded = [*seqs, *[0] * (READ_MESSAGES - len(seqs))]
         rows = connection.rows(BODIES, asking, number, *padded)
         found = {row[0]: one for row in rows if (one := reading.public(*row[1:])) is not None}
         unquoted = reading.without_lost_quotes(connection, asking, [*found.values()])

@@ -1,4 +1,4 @@
-"""The index of a store: terms, outlines and vectors, updated when needed."""
+"""The index of a store: terms, outlines and vectors, updated before a search."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from contextlib import suppress
 from contextwright.errors import StoreBusy, StoreFull, UsageError
 from contextwright.recall.vectors.embedder import Embedder
 from contextwright.store.engines.base import Engine
-from contextwright.store.recall import meanings, terms, vectors
+from contextwright.store.recall import memory_vectors, terms, vectors
 from contextwright.store.recall.indexing import Indexing, IndexResult, Progress
-from contextwright.store.recall.nearest import Space
+from contextwright.store.recall.nearest import VectorIndex
 from contextwright.store.recall.outlines import Outlines
 from contextwright.store.recall.result_cache import ResultCache
 
@@ -18,19 +18,19 @@ __all__ = ["Index"]
 
 
 class Index:
-    """The index of all tenants, with the vectors and outlines that are in memory."""
+    """The index of a store, with the vectors and outlines that are cached in memory."""
 
     def __init__(self, engine: Engine, embedder: Embedder | None) -> None:
         self.engine = engine
-        self.space = None if embedder is None else Space(embedder)
-        """The vectors; None if the store has no embedder."""
+        self.vectors = None if embedder is None else VectorIndex(embedder)
+        """The index of vectors; None if the store has no embedder."""
         self.outlines = Outlines()
         self.results = ResultCache()
 
     @property
     def embedder(self) -> Embedder | None:
         """The embedder of the store, if it has one."""
-        return None if self.space is None else self.space.embedder
+        return None if self.vectors is None else self.vectors.embedder
 
     def update(
         self,
@@ -44,12 +44,14 @@ class Index:
     ) -> IndexResult:
         """Index the messages that are missing, of one conversation or of all of a tenant.
 
-        One conversation is left alone while at most `few` of its messages are missing. `again`
-        removes the index first; `words_only` makes no vectors.
+        Args:
+            few: one conversation is skipped while at most this many of its messages are missing.
+            again: remove the index first.
+            words_only: make no vectors.
         """
         if self.engine.is_read_only:
             return IndexResult()  # a search reads what the index lacks
-        allowed = terms.FEW if few is None else few
+        allowed = terms.MAX_UNINDEXED if few is None else few
         allowed = 0 if again else allowed
         indexing = Indexing(self.engine, tenant, conversation, allowed, self.results)
         embedder = None if words_only else self.embedder
@@ -61,10 +63,10 @@ class Index:
     def catch_up(
         self, tenant: str, conversation: str | None = None, *, words_only: bool = False
     ) -> None:
-        """Index what a search needs, if the store can be written.
+        """Index what is missing before a search, if the store can be written.
 
-        In a full or busy store nothing is indexed: the search reads what the index lacks, as in a
-        store that is read-only, and the next write raises the error.
+        A full or busy store is not indexed. The search then reads the messages that the index
+        lacks, as in a read-only store. The next write raises the error.
 
         Raises:
             EmbedderError: the embedder failed.
@@ -73,7 +75,7 @@ class Index:
             self.update(tenant, conversation, words_only=words_only)
 
     def catch_up_memories(self, tenant: str, *scopes: str) -> None:
-        """Make the vectors that memories of some scopes lack, if they can be written.
+        """Make the missing vectors of memories in some scopes, if the store can be written.
 
         Raises:
             EmbedderError: the embedder failed.
@@ -82,17 +84,19 @@ class Index:
             self.update_memories(tenant, scopes)
 
     def update_memories(self, tenant: str, scopes: Iterable[str] | None = None) -> IndexResult:
-        """Make the vectors that memories of some scopes lack, or of all of a tenant.
+        """Make the missing vectors of memories in some scopes, or in all of a tenant.
 
         Raises:
             EmbedderError: the embedder failed.
         """
         if self.embedder is None or self.engine.is_read_only:
             return IndexResult()
-        return IndexResult(vectors=meanings.make(self.engine, tenant, scopes, self.embedder))
+        return IndexResult(
+            vectors=memory_vectors.make_vectors(self.engine, tenant, scopes, self.embedder)
+        )
 
     def drop_unused_vectors(self, tenant: str) -> int:
-        """Remove the vectors of all other embedders; return how many messages had some.
+        """Remove the vectors of all other embedders; return how many messages had any.
 
         Raises:
             UsageError: the store has no embedder, so it is unknown which vectors are in use.
@@ -108,7 +112,7 @@ class Index:
         )
 
     def forget(self, number: int | None = None) -> None:
-        """Drop what is in memory of a conversation, or of all."""
+        """Drop the cached outline and vectors of a conversation, or of all."""
         self.outlines.forget(number)
-        if self.space is not None:
-            self.space.forget(number)
+        if self.vectors is not None:
+            self.vectors.forget(number)

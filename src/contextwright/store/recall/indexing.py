@@ -1,8 +1,8 @@
-"""The index of words and vectors, updated many messages at a time.
+"""Update the index of terms and vectors, many messages at a time.
 
-Indexing can be interrupted at any moment and continues where it stopped; any number of processes
-may index at the same time. Texts are embedded outside of transactions, and a page is written only
-if no other process wrote it meanwhile.
+Indexing may be interrupted at any moment and continues where it stopped. Several processes may
+index at the same time. Texts are embedded outside transactions, and a page is stored only if no
+other process stored it meanwhile.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ __all__ = ["IndexResult", "Indexing", "Progress"]
 Progress: TypeAlias = Callable[[int, int], object]
 """Called with the number done and the total."""
 
-SHARE = 8
-"""Vectors are made when more than one in this many messages lacks them, or more than a few do."""
+MAX_LACKING_SHARE = 8
+"""Vectors are made when more than one in this many messages lacks them, even if these are few."""
 
 
 NUMBERS = "SELECT number FROM conversations WHERE tenant = ? ORDER BY number"
@@ -45,11 +45,11 @@ class IndexResult(Struct):
 
 
 class Indexing:
-    """One pass over the index of a tenant's conversations, or of one and those it was forked from.
+    """One update of the index of a tenant, or of one conversation and its parents.
 
     Args:
-        few: number of messages of the one conversation that may be missing from it.
-        results: what was found about all conversations, as long as nothing was written.
+        few: how many messages of the one conversation may be missing from the index.
+        results: caches what is missing of all conversations, as long as nothing is written.
     """
 
     def __init__(
@@ -59,12 +59,12 @@ class Indexing:
         self.results = results
 
     def run(self, embedder: Embedder | None, progress: Progress | None = None) -> IndexResult:
-        """Index what is missing, including vectors if there is an embedder."""
+        """Index the messages that are missing, with their vectors if there is an embedder."""
         lacking_vectors = self._lacking_vectors(embedder)
         words, pages = self.engine.read(
             lambda connection: (self._lacking_words(connection), lacking_vectors(connection))
         )
-        total = missing(words) + missing(pages)
+        total = count_missing(words) + count_missing(pages)
         done = IndexResult()
 
         def tell(more: IndexResult) -> None:
@@ -81,11 +81,11 @@ class Indexing:
         return done
 
     def _index_words(self, gap: Gap, tell: Callable[[IndexResult], None]) -> None:
-        """Index the words of one conversation."""
+        """Index the terms of one conversation."""
         left = gap.last - gap.indexed
-        while self.engine.write(terms.catch_up(self.tenant, gap.conversation)):
-            tell(IndexResult(words=min(left, terms.PAGE)))
-            left = max(left - terms.PAGE, 0)
+        while self.engine.write(terms.index_next(self.tenant, gap.conversation)):
+            tell(IndexResult(words=min(left, terms.PAGE_MESSAGES)))
+            left = max(left - terms.PAGE_MESSAGES, 0)
 
     def _embed(self, gap: Gap, embedder: Embedder, tell: Callable[[IndexResult], None]) -> None:
         """Make the vectors of one conversation."""
@@ -94,15 +94,15 @@ class Indexing:
             return vectors.next_messages(connection, gap.conversation, embedder.name, gap.last)
 
         while messages := self.engine.read(work):
-            page = vectors.made(gap.conversation, messages, embedder)
-            if self.engine.write(vectors.keep(page)):
+            page = vectors.embed_page(gap.conversation, messages, embedder)
+            if self.engine.write(vectors.store_page(page)):
                 tell(IndexResult(vectors=len(messages)))
 
     def clear(self, embedder: Embedder | None) -> list[int]:
-        """Remove what can be rebuilt; return the conversations it belonged to."""
+        """Remove the index; return the conversations it covered."""
         numbers = self.engine.read(self._numbers)
         for number in numbers:
-            self.engine.write(clearing(number, embedder))
+            self.engine.write(clear_conversation(number, embedder))
         return numbers
 
     # --- what is missing -----------------------------------------------------------------------
@@ -119,7 +119,7 @@ class Indexing:
             return self.results.of(connection, index.gaps_of, self.tenant)
         head = conversations.find(connection, self.tenant, self.id)
         gaps = index.gaps_of(connection, self.tenant, head) if head else []
-        return gaps if missing(gaps) > self.few else []
+        return gaps if count_missing(gaps) > self.few else []
 
     def _lacking_vectors(self, embedder: Embedder | None) -> Work[Sequence[Gap]]:
         def work(connection: Connection) -> Sequence[Gap]:
@@ -130,18 +130,18 @@ class Indexing:
             head = conversations.find(connection, self.tenant, self.id)
             gaps = vectors.gaps_of(connection, self.tenant, embedder.name, head) if head else []
             longest = max((gap.last for gap in gaps), default=0)
-            return gaps if missing(gaps) > min(self.few, longest // SHARE) else []
+            return gaps if count_missing(gaps) > min(self.few, longest // MAX_LACKING_SHARE) else []
 
         return work
 
 
-def missing(gaps: Sequence[Gap]) -> int:
+def count_missing(gaps: Sequence[Gap]) -> int:
     """Return the number of messages in gaps."""
     return sum(gap.last - gap.indexed for gap in gaps)
 
 
-def clearing(number: int, embedder: Embedder | None) -> Work[None]:
-    """Return work that removes the index of one conversation's own messages."""
+def clear_conversation(number: int, embedder: Embedder | None) -> Work[None]:
+    """Return work that removes the index of a conversation's own messages."""
 
     def work(connection: Connection) -> None:
         head = Head(number, ((number, 1),))

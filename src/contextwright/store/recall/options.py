@@ -1,4 +1,4 @@
-"""The options of a recall, and the validated request made of them."""
+"""The options of a recall, and the request that is made from them and validated."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from contextwright.errors import UsageError, shown
 from contextwright.messages.message import Message
 from contextwright.messages.times import require_time
 from contextwright.models import Model, as_model
-from contextwright.recall.candidates import Allows, is_said
+from contextwright.recall.candidates import MessageFilter, spoken_only
 from contextwright.recall.memories import Ranking
 from contextwright.recall.outline import Entry
-from contextwright.recall.packing import Price, line_price, usual_price
-from contextwright.recall.ranking import PLAIN
+from contextwright.recall.packing import Price, default_price, line_price
+from contextwright.recall.ranking import QUESTION_ONLY
 from contextwright.store.rows.validation import require_text
 from contextwright.text.terms import plain
 from contextwright.tokens.count import count_text
 from contextwright.tokens.tokenizers import vocabulary
 
-__all__ = ["MOST", "RecallOptions", "RecallRequest", "price_of", "wish_of"]
+__all__ = ["MAX_RANKED", "RecallOptions", "RecallRequest", "price_of", "recall_request"]
 
-FEWEST, MOST = 100, 1_000
-"""Minimum and maximum number of messages that are ranked, depending on the budget."""
-SHORTEST = 10
-"""Minimum tokens of nearly every message."""
-USUAL = "o200k_base"
+MIN_RANKED, MAX_RANKED = 100, 1_000
+"""Minimum and maximum number of messages that are ranked; the budget decides."""
+MIN_MESSAGE_TOKENS = 10
+"""Nearly every message has at least this many tokens."""
+DEFAULT_VOCABULARY = "o200k_base"
 """The vocabulary that counts tokens if no model is named."""
 
 
@@ -57,11 +57,11 @@ class RecallOptions(TypedDict, total=False):
     """Other reasons that count, such as recency."""
 
 
-def wish_of(query: str, options: RecallOptions) -> RecallRequest:
-    """Validate the options of a recall.
+def recall_request(query: str, options: RecallOptions) -> RecallRequest:
+    """Return the request for a query and its options.
 
     Raises:
-        UsageError: there is no such option, or its value is not valid.
+        UsageError: an option is unknown, or its value is not valid.
     """
     known = RecallOptions.__annotations__
     for name in options:
@@ -79,12 +79,12 @@ def wish_of(query: str, options: RecallOptions) -> RecallRequest:
         min_score=options.get("min_score", 0.0),
         min_confidence=options.get("min_confidence", 0.0),
         excerpts=options.get("excerpts", price is None),
-        ranking=options.get("ranking", PLAIN),
+        ranking=options.get("ranking", QUESTION_ONLY),
     )
 
 
 class RecallRequest(Struct, frozen=True, kw_only=True):
-    """A question with its options, validated."""
+    """A question with its options. They are validated when it is made."""
 
     query: str
     budget: int
@@ -106,7 +106,7 @@ class RecallRequest(Struct, frozen=True, kw_only=True):
     without: Collection[int] = ()
     excerpts: bool = True
     """Whether long messages are recalled in passages."""
-    ranking: Ranking = PLAIN
+    ranking: Ranking = QUESTION_ONLY
 
     def __post_init__(self) -> None:
         require(is_a(self.query, str), "query", self.query, "a question, as text")
@@ -131,42 +131,45 @@ class RecallRequest(Struct, frozen=True, kw_only=True):
     @property
     def width(self) -> int:
         """The number of messages that are ranked."""
-        room = min(self.budget // SHORTEST, MOST if self.limit is None else self.limit * SHORTEST)
-        return max(FEWEST, min(room, MOST))
+        room = min(
+            self.budget // MIN_MESSAGE_TOKENS,
+            MAX_RANKED if self.limit is None else self.limit * MIN_MESSAGE_TOKENS,
+        )
+        return max(MIN_RANKED, min(room, MAX_RANKED))
 
-    def allows(self, hidden: frozenset[int]) -> Allows:
-        """Return which messages may be recalled at all, of a conversation with hidden ones."""
+    def allows(self, hidden: frozenset[int]) -> MessageFilter:
+        """Return the filter for the messages of a conversation that may be recalled."""
         left_out = hidden.union(self.without)
 
         def is_allowed(number: int, entry: Entry) -> bool:
-            if not entry.is_said or number in left_out:
+            if not entry.is_spoken or number in left_out:
                 return False
             if self.about is None or self.about == entry.id:
                 return True
             return entry.speaker != "" and plain(self.about) == plain(entry.speaker)
 
-        # Hundreds are asked about for each question, mostly without any of these conditions.
-        return is_allowed if left_out or self.about is not None else is_said
+        # It is called for hundreds of messages, mostly without any of these conditions.
+        return is_allowed if left_out or self.about is not None else spoken_only
 
 
 def require(is_right: bool, name: str, value: object, hint: str) -> None:
-    """Raise for an invalid argument."""
+    """Raise an error unless an argument is valid."""
     if not is_right:
         raise UsageError(f"{name} cannot be {shown(value)}", hint=hint)
 
 
 def is_a(value: object, *kinds: type) -> bool:
-    """Whether a value has the type that its annotation names, checked at run time."""
+    """Whether a value has one of the types, also where type checkers take it for certain."""
     return isinstance(value, kinds)
 
 
 def is_count(value: object) -> bool:
-    """Whether it is a count."""
+    """Whether a value is an integer, 0 or more."""
     return type(value) is int and value >= 0
 
 
 def require_count(tokens: int) -> int:
-    """Return the price that a caller's function gives a message.
+    """Return the tokens that a caller's function gives a message.
 
     Raises:
         UsageError: it is not a number of tokens.
@@ -176,10 +179,10 @@ def require_count(tokens: int) -> int:
 
 
 def price_of(model: str | Model | None, price: Callable[[Message], int] | None) -> Price:
-    """Return the price of a message: the caller's, a model's count of its line, or a usual one."""
+    """Return the price of hits: the caller's, a model's count of the line, or the default."""
     if price is not None:
         return Price(lambda item: require_count(price(item.shown)))
     if model is not None:
         facts = as_model(model)
         return line_price(lambda text: count_text(text, facts).most)
-    return usual_price(vocabulary(USUAL))
+    return default_price(vocabulary(DEFAULT_VOCABULARY))

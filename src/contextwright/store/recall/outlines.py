@@ -1,4 +1,4 @@
-"""Outlines of conversations: rows next to the word index, cached in memory."""
+"""Read the outlines of conversations from the index, and cache them in memory."""
 
 from __future__ import annotations
 
@@ -8,22 +8,23 @@ from itertools import accumulate
 from threading import Lock
 
 from contextwright.messages.message import Message
-from contextwright.recall.outline import End, Lines, Outline, Page, lines_of
+from contextwright.recall.outline import Columns, Outline, Page, SessionState, columns_of
 from contextwright.store.engines.base import Connection
 from contextwright.store.engines.numbers import damaged
 from contextwright.store.rows.conversations import Head
 from contextwright.text.json import decoder
 
-__all__ = ["INDEXED", "Outlines", "lines_after"]
+__all__ = ["INDEXED", "Outlines", "columns_after"]
 
-ROOM = 1_000_000
-"""Maximum number of messages whose outlines are in memory: about 100 bytes each."""
+MAX_MESSAGES = 1_000_000
+"""Maximum number of messages in memory, with about 100 bytes each."""
 
-MOST = 1_000
+MAX_CONVERSATIONS = 1_000
 """Maximum number of conversations in memory."""
-decode_lines = decoder(Lines).decode
+decode_columns = decoder(Columns).decode
 
-# The row of the next message on, if there is one: reindexing may have divided rows differently.
+# From the row that contains a message on. It need not begin there, because reindexing may have
+# divided the rows differently.
 AFTER = """
 SELECT first, body FROM outlines WHERE conversation = ? AND first >= (
     SELECT max(first) FROM outlines WHERE conversation = ? AND first <= ?) ORDER BY first"""
@@ -32,12 +33,12 @@ REWRITTEN = "SELECT rewritten FROM heads WHERE conversation = ?"
 
 
 class Outlines:
-    """The outlines in memory, for any number of threads."""
+    """A cache of outlines. Safe for several threads."""
 
     def __init__(self) -> None:
         self._pages: OrderedDict[int, Page] = OrderedDict()
         self._rewritten: dict[int, int] = {}
-        """How many times messages of each had been rewritten; it is no longer valid after that."""
+        """How often messages of each conversation had been rewritten when its page was read."""
         self._size = 0
         """Number of messages in all pages."""
         self._lock = Lock()
@@ -49,33 +50,42 @@ class Outlines:
         last: int,
         behind: Mapping[int, Sequence[tuple[int, Message]]],
     ) -> Outline:
-        """Return the outline of a conversation up to a message, with those it was forked from.
+        """Return the outline of a conversation and its parents, up to a message.
 
-        `behind` has the messages of each that are not indexed yet.
+        Args:
+            last: the last message of the outline.
+            behind: the messages of each conversation that the index lacks.
         """
         pages: list[tuple[int, int, Page]] = []
         stops = accumulate((own - 1 for _, own in head.line[:-1]), min, initial=last)
-        before: End | None = None
-        with self._lock:  # nothing grows while it is read
+        before: SessionState | None = None
+        with self._lock:  # no page may grow meanwhile
             for (number, own), stop in reversed([*zip(head.line, stops, strict=True)]):
                 if own > stop:
                     continue
                 page = self._page(connection, number, own, before)
                 new = (message for seq, message in behind.get(number, ()) if seq > page.last)
-                tail = Page.empty(page.last + 1, page.end(page.last))
-                tail.extend(lines_of(new))
+                tail = Page.empty(page.last + 1, page.state_at(page.last))
+                tail.extend(columns_of(new))
                 pages += (own, min(stop, page.last), page), (tail.first, stop, tail)
-                before = (page if stop <= page.last else tail).end(stop)
+                before = (page if stop <= page.last else tail).state_at(stop)
             return Outline(reversed(pages))
 
     def forget(self, number: int | None) -> None:
-        """Drop the outline of a conversation, or of all."""
+        """Drop the cached page of a conversation, or of all."""
         with self._lock:
             for one in [*self._pages] if number is None else [number]:
                 self._drop(one)
 
-    def _page(self, connection: Connection, number: int, own: int, before: End | None) -> Page:
-        """Return the outline of a conversation's own messages, as far as they are indexed."""
+    def _page(
+        self, connection: Connection, number: int, own: int, before: SessionState | None
+    ) -> Page:
+        """Return the current page of a conversation's own indexed messages.
+
+        Args:
+            own: the number of its first own message.
+            before: the state after the message before.
+        """
         rewritten = sum(count for (count,) in connection.rows(REWRITTEN, number))
         if self._rewritten.get(number, rewritten) != rewritten:
             self._drop(number)
@@ -84,36 +94,38 @@ class Outlines:
             page = self._pages[number] = Page.empty(own, before)
             self._rewritten[number] = rewritten
         before_size = len(page.sessions)
-        for lines in lines_after(connection, number, page.last):
+        for lines in columns_after(connection, number, page.last):
             page.extend(lines)
         self._pages.move_to_end(number)
         self._size += len(page.sessions) - before_size
-        while (self._size > ROOM or len(self._pages) > MOST) and len(self._pages) > 1:
+        while (self._size > MAX_MESSAGES or len(self._pages) > MAX_CONVERSATIONS) and len(
+            self._pages
+        ) > 1:
             self._drop(next(iter(self._pages)))
         return page
 
     def _drop(self, number: int) -> None:
-        """Drop the outline of a conversation, if it is here."""
+        """Drop the cached page of a conversation, if there is one."""
         page = self._pages.pop(number, None)
         self._rewritten.pop(number, None)
         self._size -= len(page.sessions) if page else 0
 
 
-def lines_after(connection: Connection, number: int, last: int) -> list[Lines]:
-    """Return the outline of a conversation's own messages after one, as far as they are indexed.
+def columns_after(connection: Connection, number: int, last: int) -> list[Columns]:
+    """Read the columns of a conversation's own indexed messages after one.
 
     Raises:
-        StoreError: it is not that of all of them.
+        StoreError: some of them are missing.
     """
-    found: list[Lines] = []
+    found: list[Columns] = []
     for (reached,) in connection.rows(INDEXED, number):
         if reached <= last:
             continue
         for first, body in connection.rows(AFTER, number, number, last + 1):
-            lines, known = decode_lines(body), last + 1 - first
+            lines, known = decode_columns(body), last + 1 - first
             if not 0 <= known <= len(lines.sizes):
                 break
-            found.append(lines.behind(known))
+            found.append(lines.skip(known))
             last += len(found[-1].sizes)
         if last < reached:
             raise damaged(connection, number, "index")

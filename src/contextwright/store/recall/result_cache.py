@@ -1,4 +1,4 @@
-"""Results of reading all conversations of a tenant, kept until anything is written."""
+"""Cache what was read from all conversations of a tenant, until anything is written."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ __all__ = ["ResultCache"]
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
-MOST = 64
+MAX_RESULTS = 64
 """Maximum number of results."""
 
 
 class ResultCache:
-    """Results of functions of a database, for any number of threads.
+    """A cache for functions that read a database. Safe for several threads.
 
-    Looking whether 10,000 conversations have anything new takes longer than a search; the version
-    of the database says at once that it has not changed.
+    Checking 10,000 conversations for new messages takes longer than a search. The version of the
+    database tells at once whether anything has changed.
     """
 
     def __init__(self) -> None:
@@ -36,13 +36,13 @@ class ResultCache:
         *values: Arguments.args,
         **others: Arguments.kwargs,
     ) -> Result:
-        """Return what a function of the database returns; callers do not change it."""
+        """Return the function's result, cached if possible. Callers must not change it."""
         version = connection.version()
         if version is None:
             return function(connection, *values, **others)
         key = (function, values, *others.items())
         with self._lock:
-            if version != self._version or len(self._results) >= MOST:
+            if version != self._version or len(self._results) >= MAX_RESULTS:
                 self._version, self._results = version, {}
             results = self._results
         if key not in results:

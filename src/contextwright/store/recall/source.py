@@ -1,4 +1,4 @@
-"""Memories and past messages of one chat, for sections."""
+"""The memory source of a chat: its memories and past messages, for sections."""
 
 from __future__ import annotations
 
@@ -9,30 +9,29 @@ import msgspec
 
 from contextwright.errors import EmbedderError
 from contextwright.messages.changes import Change
-from contextwright.recall.memories import Memory, MemoryQuery, had_part
-from contextwright.recall.memory_list import asks_meaning, fitting
+from contextwright.recall.memories import Memory, MemoryQuery, took_part
+from contextwright.recall.memory_list import needs_vectors, select_memories
 from contextwright.recall.packing import RecallHit, day_price
 from contextwright.store.engines.base import Connection, Value
-from contextwright.store.recall.meanings import MOST_SEARCHED
+from contextwright.store.recall.memory_vectors import MAX_SEARCHED
 from contextwright.store.recall.options import RecallRequest, price_of
-from contextwright.store.recall.recall import memory_meanings, recall_in, vector_of
+from contextwright.store.recall.recall import cosines_of_memories, recall_conversation, vector_of
 from contextwright.store.records import StoredMemory
 from contextwright.store.rows import memories as notes
 from contextwright.store.state import State
 
 __all__ = ["StoreMemorySource"]
 
-ANY = 1 << 40
-"""As many tokens as there are."""
+UNLIMITED = 1 << 40
+"""A budget without a limit."""
 
 
 class StoreMemorySource:
-    """The memories of one chat, and passages of it outside the window.
+    """The memories of one chat, and its messages outside the window.
 
     Args:
-        state: the store, and the tenant whose memories they are.
         id: the chat; memories without a scope belong to every chat.
-        last: messages after this one are not recalled, because the window is expected to have
+        last: messages after this one are not recalled, because the window is expected to keep
             them.
     """
 
@@ -43,9 +42,9 @@ class StoreMemorySource:
         self.included: set[str] = set()
         """The ids of all events that were recalled."""
         self.has_looked = False
-        """Whether anybody asked for messages."""
+        """Whether messages or events were recalled."""
         self.trouble = ""
-        """Why only words were compared, though the store has an embedder."""
+        """Why only words were compared, though the store has an embedder; else empty."""
         self.losses: dict[str, Change] = {}
         """The damaged messages that could not be recalled, by their paths."""
         self._without: set[int] = set()
@@ -53,10 +52,14 @@ class StoreMemorySource:
         self._events_included: list[Memory] = []
 
     def show(self, cut: int, kept: set[int]) -> bool:
-        """See the window that was made: where its newest messages begin, and all that it keeps.
+        """Compare what was recalled with the window; return whether to recall again.
 
-        Gives whether to ask again: a message was recalled that it keeps, or it begins later than it
-        was taken to, which is looked at once. What is left out stays so: that comes to an end.
+        That is needed if the window keeps a recalled message, or begins later than expected. The
+        second is checked only once, and messages are only ever excluded, so this ends.
+
+        Args:
+            cut: the message before the newest ones that the window keeps.
+            kept: all messages that it keeps.
         """
         is_later = self.last is not None and cut > self.last and not self._is_shown
         if is_later:
@@ -68,7 +71,7 @@ class StoreMemorySource:
             self.recalled.clear()
             self.included.clear()
             self._events_included.clear()
-            # Only then: built once more for a summary, it recalls the same.
+            # Not otherwise: if the context is built again for a summary, recall must not change.
             self._without |= kept
         return is_later or is_twice
 
@@ -78,14 +81,14 @@ class StoreMemorySource:
             return self._passages(wanted)
         if wanted.kind == "episode":
             return self._events(wanted)
-        most = MOST_SEARCHED if wanted.query or wanted.prefer else wanted.limit
+        most = MAX_SEARCHED if wanted.query or wanted.prefer else wanted.limit
         found = self.state.engine.read(lambda connection: self._newest(connection, wanted, most))
-        return fitting([one.memory for one in found], wanted, self._meanings(found, wanted))
+        return select_memories([one.memory for one in found], wanted, self._cosines(found, wanted))
 
-    def _meanings(self, found: list[StoredMemory], wanted: MemoryQuery) -> list[float] | None:
-        """Return how near each memory is to a query; None if words decide, or all are wanted."""
+    def _cosines(self, found: list[StoredMemory], wanted: MemoryQuery) -> list[float] | None:
+        """Return the cosine of each memory and a query; None if embeddings have no influence."""
         state = self.state
-        if state.index.space is None or not asks_meaning([one.memory for one in found], wanted):
+        if state.index.vectors is None or not needs_vectors([one.memory for one in found], wanted):
             return None
         try:
             state.index.catch_up_memories(state.tenant, "", self.id)
@@ -94,10 +97,10 @@ class StoreMemorySource:
             return None
         vector, trouble = vector_of(state, wanted.query or wanted.prefer)
         self.trouble = self.trouble or trouble
-        return state.engine.read(lambda one: memory_meanings(one, state, found, vector))
+        return state.engine.read(lambda one: cosines_of_memories(one, state, found, vector))
 
     def _newest(self, connection: Connection, wanted: MemoryQuery, most: int) -> list[StoredMemory]:
-        """Return the newest memories of a kind, perhaps about one person, that may be shown."""
+        """Return the newest memories for a query that may be shown, at most `most` of its kind."""
         fields: dict[str, Value] = {"kind": wanted.kind}
         if wanted.about is not None:
             fields["about"] = wanted.about
@@ -107,19 +110,18 @@ class StoreMemorySource:
             one
             for one in found
             if one.memory.weight >= wanted.min_weight
-            and (one.memory.kind != "episode" or had_part(one.memory, wanted.asker))
+            and (one.memory.kind != "episode" or took_part(one.memory, wanted.asker))
             and notes.is_visible(connection, tenant, one.memory)
         ]
 
     def _events(self, wanted: MemoryQuery) -> list[Memory]:
-        """Return the events that fit, each with its id, without those of hidden messages."""
-
+        """Return the events that fit a query, each with its id, outside the window."""
         found = self.state.engine.read(
-            lambda connection: self._newest(connection, wanted, MOST_SEARCHED)
+            lambda connection: self._newest(connection, wanted, MAX_SEARCHED)
         )
         everything = msgspec.structs.replace(wanted, limit=len(found))
-        near = self._meanings(found, everything)
-        best = fitting([with_id(stored) for stored in found], everything, near)
+        near = self._cosines(found, everything)
+        best = select_memories([with_id(stored) for stored in found], everything, near)
         ordered = best if wanted.query else reversed(best)
         included = list(islice(filterfalse(self._is_seen, ordered), max(wanted.limit, 0)))
         self.has_looked = True
@@ -128,7 +130,7 @@ class StoreMemorySource:
         return included if wanted.query else included[::-1]
 
     def _is_seen(self, event: Memory) -> bool:
-        """Whether the window has most of an event's messages, so that it is not shown twice."""
+        """Whether the window has most of an event's messages."""
         if event.scope != self.id:
             return False
         last = self.last
@@ -136,11 +138,11 @@ class StoreMemorySource:
         return is_mostly(event, behind | self._without)
 
     def _passages(self, wanted: MemoryQuery) -> list[Memory]:
-        """Messages that the question needs, within its tokens, in their order."""
+        """Return the messages that a question needs, in their order."""
         is_guess = wanted.without is None
         wish = RecallRequest(
             query=wanted.query,
-            budget=ANY if wanted.tokens is None else wanted.tokens,
+            budget=UNLIMITED if wanted.tokens is None else wanted.tokens,
             price=day_price(wanted.price) if wanted.price else price_of(None, None),
             about=wanted.about,
             asker=wanted.asker,
@@ -148,11 +150,11 @@ class StoreMemorySource:
             limit=max(wanted.limit, 0),
             min_confidence=wanted.min_confidence,
             memories=False,
-            last=self.last if is_guess else before_newest(wanted.without or ()),
+            last=self.last if is_guess else last_before_newest(wanted.without or ()),
             without=self._without if is_guess else wanted.without or (),
             ranking=wanted.ranking,
         )
-        found = recall_in(self.state, self.id, wish)
+        found = recall_conversation(self.state, self.id, wish)
         if is_guess:
             self.has_looked = True
             self.recalled.update(item.seq for item in found)
@@ -161,10 +163,10 @@ class StoreMemorySource:
         return [as_passage(item) for item in found]
 
 
-def before_newest(kept: Collection[int]) -> int:
-    """Return the last number before the newest messages of some, which follow each other.
+def last_before_newest(kept: Collection[int]) -> int:
+    """Return the number before the newest run of consecutive messages.
 
-    Nothing behind it is searched, because the question itself has all of its words.
+    Later ones are not searched, because the question is among them and contains all its terms.
     """
     last = max(kept, default=1)
     while last in kept:
@@ -173,7 +175,7 @@ def before_newest(kept: Collection[int]) -> int:
 
 
 def is_mostly(event: Memory, seqs: Collection[int]) -> bool:
-    """Whether at least half of an event was said in these messages."""
+    """Whether at least half of an event's messages are among these."""
     made = notes.made_from(event)
     return bool(made) and 2 * len(set(made).intersection(seqs)) >= len(made)
 
@@ -185,7 +187,7 @@ def with_id(stored: StoredMemory) -> Memory:
 
 
 def as_passage(item: RecallHit) -> Memory:
-    """Return a message as a memory of itself."""
+    """Return a recalled message as a memory of kind `passage`."""
     message = item.message
     return Memory(
         "passage",
@@ -200,5 +202,5 @@ def as_passage(item: RecallHit) -> Memory:
 
 
 def place_in(item: RecallHit) -> dict[str, str]:
-    """Return the place of an excerpt in its message."""
+    """Return the metadata about which parts of a message an excerpt has."""
     return {"place": item.excerpt.place} if item.excerpt else {}

@@ -1,9 +1,8 @@
-"""The index of terms, updated after messages are stored.
+"""Index the terms of messages.
 
-Nothing is indexed while a turn is stored, because that would more than double its cost (see
+Messages are not indexed while a turn is stored, because that would more than double its cost (see
 `benchmarks/retrieval/search.py`). A search reads the few messages that the index lacks, and indexes
-them in bulk when they are no longer few. A message is indexed once, in the conversation it was
-written in.
+them in bulk when there are more. A message is indexed once, in the conversation it was written in.
 """
 
 from __future__ import annotations
@@ -19,33 +18,41 @@ from contextwright.store.rows.conversations import Head
 from contextwright.store.rows.damage import STAND_IN
 from contextwright.text.terms import findable_terms
 
-__all__ = ["DAMAGED", "FEW", "LONGEST_TEXT", "PAGE", "catch_up", "owner_of", "terms_in"]
+__all__ = [
+    "DAMAGED",
+    "MAX_UNINDEXED",
+    "MAX_TEXT_CHARS",
+    "PAGE_MESSAGES",
+    "index_next",
+    "owner_of",
+    "terms_in",
+]
 
-LONGEST_TEXT, LONGEST_RESULT = 50_000, 2_000
-"""Indexed characters of a text and of a tool's result, because files and pages are long."""
+MAX_TEXT_CHARS, MAX_RESULT_CHARS = 50_000, 2_000
+"""Maximum indexed characters of a text and of a tool result, because files and pages are long."""
 
-FEW = 64
+MAX_UNINDEXED = 64
 """Maximum messages missing from the index of a conversation; a search reads them directly."""
 
-PAGE = 500
+PAGE_MESSAGES = 500
 """Messages indexed in one transaction."""
 
-OURS = "\ue000"
-"""Prefix of terms that no text has: a private-use character, which no word contains."""
+RESERVED = "\ue000"
+"""Prefix of reserved terms: a private-use character, which no word contains."""
 
-DAMAGED = f"{OURS}damaged"
-"""The only term of a message that was damaged when it was indexed: its words are unknown."""
+DAMAGED = f"{RESERVED}damaged"
+"""The only term of a message that was damaged when it was indexed, because its text is unknown."""
 
 
-def catch_up(tenant: str, number: int) -> Work[bool]:
-    """Return work that indexes the next messages of a conversation, and whether there were any."""
+def index_next(tenant: str, number: int) -> Work[bool]:
+    """Return work that indexes the next messages of a conversation, and tells if there were any."""
 
     def work(connection: Connection) -> bool:
         head = Head(number, ((number, 1),))
         if conversations.locked_length(connection, head) is None:
             return False
         for gap in index.gaps_of(connection, tenant, head):
-            last = min(gap.indexed + PAGE, gap.last)
+            last = min(gap.indexed + PAGE_MESSAGES, gap.last)
             owner = owner_of(tenant)
             messages = list(index.read(connection, number, gap.indexed + 1, last))
             rows = [
@@ -55,7 +62,7 @@ def catch_up(tenant: str, number: int) -> Work[bool]:
             ]
             connection.run_many(connection.texts.insert, rows)
             index.add_outline(connection, number, messages)
-            index.note(connection, number, last)
+            index.set_indexed(connection, number, last)
             return True
         return False
 
@@ -63,20 +70,20 @@ def catch_up(tenant: str, number: int) -> Work[bool]:
 
 
 def terms_in(message: Message) -> set[str]:
-    """Return the terms of a message."""
+    """Return the terms of a message that are indexed."""
     if STAND_IN in message.meta:
         return {DAMAGED}
     terms: set[str] = set()
     for part in message.parts:
         if type(part) is Text:
-            terms |= findable_terms(part.text[:LONGEST_TEXT])
+            terms |= findable_terms(part.text[:MAX_TEXT_CHARS])
         elif type(part) is ToolResult:
-            terms |= findable_terms(part.text[:LONGEST_RESULT])
+            terms |= findable_terms(part.text[:MAX_RESULT_CHARS])
     if message.calls:
-        terms |= findable_terms(spoken_text(message)[:LONGEST_TEXT])
+        terms |= findable_terms(spoken_text(message)[:MAX_TEXT_CHARS])
     return terms
 
 
 def owner_of(tenant: str) -> str:
-    """Return the term that all messages of a tenant have."""
-    return OURS + blake2b(tenant.encode(), digest_size=12).hexdigest()
+    """Return the reserved term that all messages of a tenant have."""
+    return RESERVED + blake2b(tenant.encode(), digest_size=12).hexdigest()

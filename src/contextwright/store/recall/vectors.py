@@ -1,11 +1,12 @@
-"""Vectors of messages: pages in the store, made after the turns; small ones are merged.
+"""Pages of message vectors in the store.
 
-A page holds the vectors of consecutive messages of a conversation. Pages are consecutive too, from
-its first own message on, so the last page's last number is how far they go. Pages are kept by the
-name of their embedder; those of another embedder stay, unused.
+A page has the vectors of consecutive messages of a conversation. Pages are consecutive too, from
+the first own message on, so the last number of the last page tells which messages have vectors.
+Small pages are merged. Pages belong to an embedder, by its name; those of other embedders are not
+used.
 
-Nothing is embedded while a turn is stored, and nothing is stored while a text is embedded, because
-an embedder may be a remote server.
+Messages are not embedded while a turn is stored, and no transaction is open while a text is
+embedded, because an embedder may be a remote server.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from contextwright.messages.message import Message
 from contextwright.messages.speech import spoken_text
 from contextwright.recall.vectors.chunks import chunks_of
 from contextwright.store.engines.base import Connection, Work
-from contextwright.store.recall.terms import LONGEST_TEXT
+from contextwright.store.recall.terms import MAX_TEXT_CHARS
 from contextwright.store.rows import conversations
 from contextwright.store.rows.conversations import Head
 from contextwright.store.rows.index import Gap, gap_of, read
@@ -37,40 +38,40 @@ if TYPE_CHECKING:
 __all__ = [
     "Extent",
     "Fault",
-    "Kind",
+    "StoredEmbedder",
     "Messages",
     "Page",
     "REMOVE",
-    "content_of",
-    "ensured",
+    "checked_content",
+    "register_embedder",
     "extent_of",
     "extents_of",
-    "faults",
+    "page_faults",
     "gaps_of",
-    "keep",
-    "kind_of",
-    "made",
+    "store_page",
+    "find_embedder",
+    "embed_page",
     "next_messages",
     "pages_after",
     "remove",
     "remove_others",
-    "require_width",
+    "require_dimension",
     "row_size",
-    "sealed",
+    "with_checksum",
     "vectors_in",
 ]
 
 Messages: TypeAlias = Sequence[tuple[int, Message]]
 """Consecutive messages, with their numbers."""
 
-PAGE = 256
-"""Messages of a page."""
+PAGE_MESSAGES = 256
+"""Maximum messages of a page."""
 
-SEAL = Layout("<I")
-"""The head of a page: a checksum of the rest, and which messages it holds."""
+CHECKSUM = Layout("<I")
+"""The header of a page: a checksum of the rest, and of the numbers of its messages."""
 
-NUMBER, HALF = 4, 2
-"""Bytes of a message's number, and of a number of a vector."""
+NUMBER_BYTES, VALUE_BYTES = 4, 2
+"""Bytes of a message's number, and of a value of a vector."""
 
 KIND = "SELECT number, width FROM embedders WHERE name = ?"
 NEW_KIND = "INSERT INTO embedders (name, width) VALUES (?, 0) ON CONFLICT (name) DO NOTHING"
@@ -113,8 +114,8 @@ SELECT first, last, body FROM vectors
 WHERE conversation = ? AND embedder = ? AND first > ? ORDER BY first LIMIT 1"""
 
 
-class Kind(Struct, frozen=True):
-    """An embedder as the store knows it."""
+class StoredEmbedder(Struct, frozen=True):
+    """An embedder whose vectors are stored, by its row."""
 
     number: int
     width: int
@@ -122,7 +123,7 @@ class Kind(Struct, frozen=True):
 
 
 class Fault(Struct, frozen=True):
-    """A damaged page, and the problem."""
+    """A faulty page, and the problem."""
 
     embedder: int
     first: int
@@ -130,12 +131,12 @@ class Fault(Struct, frozen=True):
 
 
 class Extent(NamedTuple):
-    """How far the vectors of a conversation go, and which of its texts they are of."""
+    """Which messages of a conversation have vectors, and of which version of their texts."""
 
     last: int
-    """The last message that has vectors; 0 if none of the conversation's own has."""
+    """The last message with vectors; 0 if none of the conversation's own has any."""
     rewritten: int
-    """How many times messages were rewritten before."""
+    """How often messages of the conversation were rewritten."""
 
 
 class Page(Struct, frozen=True):
@@ -160,61 +161,66 @@ class Page(Struct, frozen=True):
 def gaps_of(
     connection: Connection, tenant: str, embedder: str, head: Head | None = None
 ) -> list[Gap]:
-    """Return the messages without vectors, of a tenant or of one conversation and its origins."""
+    """Return the messages without vectors, of a tenant, or of one conversation and its parents."""
     if head is None:
         return [gap_of(connection, row) for row in connection.rows(GAPS, embedder, tenant)]
-    found = [reached(connection, number, embedder) for number, _ in head.line]
+    found = [gap_in_vectors(connection, number, embedder) for number, _ in head.line]
     return [gap for gap in found if gap is not None and gap.last > gap.indexed]
 
 
-def reached(connection: Connection, number: int, embedder: str) -> Gap | None:
-    """Return the last message with a vector; None if the conversation was removed."""
+def gap_in_vectors(connection: Connection, number: int, embedder: str) -> Gap | None:
+    """Return which messages have no vectors; None if the conversation was removed."""
     for row in connection.rows(ONE, embedder, number):
         return gap_of(connection, row)
     return None
 
 
 def next_messages(connection: Connection, number: int, embedder: str, last: int) -> Messages:
-    """Return the next messages without vectors, at most a page, up to `last`."""
-    gap = reached(connection, number, embedder)
+    """Return the next messages without vectors, at most a page, and none after `last`."""
+    gap = gap_in_vectors(connection, number, embedder)
     if gap is None:
         return []
-    stop = min(gap.indexed + PAGE, gap.last, last)
+    stop = min(gap.indexed + PAGE_MESSAGES, gap.last, last)
     return list(read(connection, number, gap.indexed + 1, stop))
 
 
-def made(number: int, messages: Messages, embedder: Embedder) -> Page:
-    """Make the page of consecutive messages; the only place where texts are embedded.
+def embed_page(number: int, messages: Messages, embedder: Embedder) -> Page:
+    """Embed consecutive messages, and return their page.
 
     Raises:
         UsageError: the embedder did not return vectors.
     """
-    from contextwright.recall.vectors.matrix import packed
+    from contextwright.recall.vectors.matrix import pack
 
-    chunks = [(seq, chunk) for seq, message in messages for chunk in texts_in(message)]
+    chunks = [(seq, chunk) for seq, message in messages for chunk in embedded_texts(message)]
     vectors = embedder([chunk for _, chunk in chunks])
-    body = packed([seq for seq, _ in chunks], vectors)
+    body = pack([seq for seq, _ in chunks], vectors)
     first, last = messages[0][0], messages[-1][0]
-    return Page(number, embedder.name, vectors.shape[1], first, last, sealed(first, last, body))
+    return Page(
+        number, embedder.name, vectors.shape[1], first, last, with_checksum(first, last, body)
+    )
 
 
-def texts_in(message: Message) -> list[str]:
-    """Return the texts of a message to embed, in pieces, without results and names."""
-    return chunks_of(spoken_text(message)[:LONGEST_TEXT])
+def embedded_texts(message: Message) -> list[str]:
+    """Return the chunks of a message's text to embed, without tool results and names."""
+    return chunks_of(spoken_text(message)[:MAX_TEXT_CHARS])
 
 
-def keep(page: Page) -> Work[bool]:
-    """Return work that writes a page, unless others were faster or the conversation is gone."""
+def store_page(page: Page) -> Work[bool]:
+    """Return work that stores a page and returns True.
+
+    It returns False if another process was faster, or the conversation was removed.
+    """
 
     def work(connection: Connection) -> bool:
         head = Head(page.conversation, ((page.conversation, 1),))
         if conversations.locked_length(connection, head) is None:
             return False
-        gap = reached(connection, page.conversation, page.embedder)
+        gap = gap_in_vectors(connection, page.conversation, page.embedder)
         if gap is None or gap.indexed != page.first - 1:
             return False
-        kind = ensured(connection, page.embedder, page.width)
-        whole = merged(connection, page, kind)
+        kind = register_embedder(connection, page.embedder, page.width)
+        whole = merge_small_pages(connection, page, kind)
         if whole is not page:
             connection.run(REMOVE, page.conversation, kind.number, whole.first)
         place = (page.conversation, kind.number, whole.first, whole.last)
@@ -224,36 +230,36 @@ def keep(page: Page) -> Work[bool]:
     return work
 
 
-def merged(connection: Connection, page: Page, kind: Kind) -> Page:
-    """Return a page with those before it that are no larger, as far as a page holds them.
+def merge_small_pages(connection: Connection, page: Page, kind: StoredEmbedder) -> Page:
+    """Return a page merged with the pages before it, if they are no larger and fit in one page.
 
-    So a message is written again only when its page at least doubles: eight times at most, and a
-    conversation that is indexed message by message has few small pages.
+    A conversation that is indexed message by message then has few small pages. A page at least
+    doubles when it is merged, so a vector is written again eight times at most.
     """
     place = page.conversation, kind.number
     for first, last in connection.rows(BEFORE, *place, page.first):
         count = last - first + 1
-        if count > page.count or count + page.count > PAGE:
+        if count > page.count or count + page.count > PAGE_MESSAGES:
             break
         ((body,),) = connection.rows(BODY, *place, first)
-        before = content_of(first, last, body)
+        before = checked_content(first, last, body)
         if before is None or len(before) % row_size(kind.width):
             break
-        contents = before, memoryview(page.body)[SEAL.size :]
-        halves = zip(*(halves_of(one, kind.width) for one in contents), strict=True)
-        whole = sealed(first, page.last, b"".join(chain.from_iterable(halves)))
+        contents = before, memoryview(page.body)[CHECKSUM.size :]
+        halves = zip(*(split_page(one, kind.width) for one in contents), strict=True)
+        whole = with_checksum(first, page.last, b"".join(chain.from_iterable(halves)))
         page = Page(page.conversation, page.embedder, page.width, first, page.last, whole)
     return page
 
 
-def halves_of(content: memoryview, width: int) -> tuple[memoryview, memoryview]:
-    """Return the numbers of a page, and its vectors."""
-    numbers = len(content) // row_size(width) * NUMBER
+def split_page(content: memoryview, width: int) -> tuple[memoryview, memoryview]:
+    """Return the bytes of a page's message numbers, and those of its vectors."""
+    numbers = len(content) // row_size(width) * NUMBER_BYTES
     return content[:numbers], content[numbers:]
 
 
-def ensured(connection: Connection, embedder: str, width: int) -> Kind:
-    """Return an embedder; register it if it is new. Its first vectors fix the dimension.
+def register_embedder(connection: Connection, embedder: str, width: int) -> StoredEmbedder:
+    """Return the row of an embedder; add it if it is new. Its first vectors fix the dimension.
 
     Raises:
         UsageError: the store has vectors of that name with another dimension.
@@ -262,12 +268,12 @@ def ensured(connection: Connection, embedder: str, width: int) -> Kind:
     connection.run(WIDTH, width, embedder)
     number, known = connection.rows(KIND, embedder)[0]
     if width:
-        require_width(embedder, width, known)
-    return Kind(number, known)
+        require_dimension(embedder, width, known)
+    return StoredEmbedder(number, known)
 
 
-def require_width(embedder: str, width: int, known: int) -> None:
-    """Raise if vectors differ in dimension from the stored ones."""
+def require_dimension(embedder: str, width: int, known: int) -> None:
+    """Raise an error if vectors do not have the dimension of the stored ones."""
     if width != known:
         raise UsageError(
             f"the embedder {shown(embedder)} gave vectors of {width} numbers, after {known} before",
@@ -275,31 +281,33 @@ def require_width(embedder: str, width: int, known: int) -> None:
         )
 
 
-def kind_of(connection: Connection, embedder: str) -> Kind | None:
-    """Return an embedder by its name; None if nothing was ever stored for it."""
+def find_embedder(connection: Connection, embedder: str) -> StoredEmbedder | None:
+    """Return the row of an embedder; None if nothing was ever stored for it."""
     for row in connection.rows(KIND, embedder):
-        return Kind(*row)
+        return StoredEmbedder(*row)
     return None
 
 
 # --- reading and removing ------------------------------------------------------------------------
 
 
-def extent_of(connection: Connection, number: int, kind: Kind) -> Extent:
-    """Return how far the vectors of a conversation go."""
+def extent_of(connection: Connection, number: int, kind: StoredEmbedder) -> Extent:
+    """Return which messages of a conversation have vectors."""
     for row in connection.rows(STATE, kind.number, number):
         return Extent(*row)
     return Extent(0, 0)
 
 
-def extents_of(connection: Connection, tenant: str, kind: Kind) -> dict[int, tuple[int, int]]:
-    """Return the extent of each of a tenant's conversations that has vectors, as plain tuples."""
+def extents_of(
+    connection: Connection, tenant: str, kind: StoredEmbedder
+) -> dict[int, tuple[int, int]]:
+    """Return the extent of each conversation of a tenant that has vectors, as a plain tuple."""
     rows = connection.rows(STATES, kind.number, tenant)
     return {number: (last, rewritten) for number, last, rewritten in rows if last is not None}
 
 
 def pages_after(
-    connection: Connection, number: int, kind: Kind, last: int
+    connection: Connection, number: int, kind: StoredEmbedder, last: int
 ) -> Iterator[tuple[int, Numbers, Vectors]]:
     """Yield the vectors after a message, page by page, with the last message of each."""
     while rows := connection.rows(AFTER, number, kind.number, last):
@@ -308,30 +316,30 @@ def pages_after(
 
 
 def vectors_in(first: int, last: int, body: bytes, width: int) -> tuple[Numbers, Vectors]:
-    """Return the numbers and the vectors of a page.
+    """Return the message numbers and the vectors of a page.
 
     Raises:
         StoreError: the page is damaged.
     """
-    from contextwright.recall.vectors.matrix import unpacked
+    from contextwright.recall.vectors.matrix import unpack
 
-    rest = content_of(first, last, body)
+    rest = checked_content(first, last, body)
     if rest is None or len(rest) % row_size(width):
         raise StoreError("a page of vectors is damaged", hint="cw doctor --repair removes it")
-    return unpacked(rest, width)
+    return unpack(rest, width)
 
 
-def content_of(first: int, last: int, body: bytes) -> memoryview | None:
+def checked_content(first: int, last: int, body: bytes) -> memoryview | None:
     """Return a page without its checksum; None if it is damaged."""
-    rest = memoryview(body)[SEAL.size :]
-    if len(body) < SEAL.size or SEAL.unpack_from(body)[0] != checksum(first, last, rest):
+    rest = memoryview(body)[CHECKSUM.size :]
+    if len(body) < CHECKSUM.size or CHECKSUM.unpack_from(body)[0] != checksum(first, last, rest):
         return None
     return rest
 
 
-def sealed(first: int, last: int, content: bytes) -> bytes:
+def with_checksum(first: int, last: int, content: bytes) -> bytes:
     """Return a page with its checksum."""
-    return SEAL.pack(checksum(first, last, content)) + content
+    return CHECKSUM.pack(checksum(first, last, content)) + content
 
 
 def checksum(first: int, last: int, content: bytes | memoryview) -> int:
@@ -340,19 +348,19 @@ def checksum(first: int, last: int, content: bytes | memoryview) -> int:
 
 
 def row_size(width: int) -> int:
-    """Return the bytes of a vector in a page, with the number of its message."""
-    return NUMBER + width * HALF
+    """Return the bytes that a vector takes in a page, with the number of its message."""
+    return NUMBER_BYTES + width * VALUE_BYTES
 
 
 def remove(connection: Connection, number: int, embedder: str) -> None:
-    """Remove the vectors of one embedder of a conversation."""
-    kind = kind_of(connection, embedder)
+    """Remove the vectors of a conversation by one embedder."""
+    kind = find_embedder(connection, embedder)
     if kind is not None:
         connection.run(REMOVE, number, kind.number, 0)
 
 
 def remove_others(connection: Connection, tenant: str, embedder: str) -> int:
-    """Remove a tenant's vectors of all other embedders; return how many messages had some."""
+    """Remove a tenant's vectors by all other embedders; return how many messages had any."""
     ((messages,),) = connection.rows(COUNT + OTHERS, embedder, tenant)
     connection.run("DELETE FROM vectors " + OTHERS, embedder, tenant)
     return messages
@@ -361,10 +369,12 @@ def remove_others(connection: Connection, tenant: str, embedder: str) -> int:
 # --- the doctor ----------------------------------------------------------------------------------
 
 
-def faults(connection: Connection, number: int, before: int, end: int) -> Iterator[Fault]:
-    """Return the first wrong page of each embedder; it and all after it can be rebuilt.
+def page_faults(connection: Connection, number: int, before: int, end: int) -> Iterator[Fault]:
+    """Yield the first faulty page of each embedder; it and all after it can be rebuilt.
 
-    `before` and `end` enclose the conversation's own messages.
+    Args:
+        before: the message before the conversation's own ones.
+        end: its last message.
     """
     for embedder, width in connection.rows(KINDS, number):
         first, done = -1, before
@@ -378,14 +388,19 @@ def faults(connection: Connection, number: int, before: int, end: int) -> Iterat
 
 
 def problem_of(first: int, last: int, body: bytes, width: int, done: int, end: int) -> str:
-    """Return the problem with a page that follows a message; empty if there is none."""
+    """Return the problem with a page; empty if there is none.
+
+    Args:
+        done: the last message of the page before.
+        end: the last message of the conversation.
+    """
     if first != done + 1 or not first <= last <= end:
         return "are not those of the messages that follow"
-    rest = content_of(first, last, body)
+    rest = checked_content(first, last, body)
     if rest is None:
         return "are damaged"
     count, odd = divmod(len(rest), row_size(width))
-    seqs = array("i", bytes(rest[: count * NUMBER]))
+    seqs = array("i", bytes(rest[: count * NUMBER_BYTES]))
     if byteorder == "big":
         seqs.byteswap()
     in_order = all(one <= other for one, other in pairwise([first, *seqs, last]))

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from contextwright.messages.message import Message
-from contextwright.recall.outline import Lines, lines_of
+from contextwright.recall.outline import Columns, columns_of
 from contextwright.store.engines.base import Connection, Row
 from contextwright.store.engines.numbers import damaged
 from contextwright.store.rows import messages as reading
@@ -17,7 +17,7 @@ from contextwright.store.rows.conversations import Head, ends_at
 from contextwright.store.rows.damage import read_message
 from contextwright.text.json import decoder
 
-__all__ = ["Gap", "Place", "add_outline", "gap_of", "gaps_of", "note", "read", "remove"]
+__all__ = ["Gap", "Place", "add_outline", "gap_of", "gaps_of", "set_indexed", "read", "remove"]
 
 Place: TypeAlias = tuple[int, int]
 """The conversation that owns a message, and the message's number."""
@@ -30,7 +30,7 @@ WHERE c.tenant = ? AND h.last <> coalesce(i.last, c.fork_at, 0)"""
 INDEXED = """
 INSERT INTO indexed (conversation, last) VALUES (?, ?)
 ON CONFLICT (conversation) DO UPDATE SET last = excluded.last"""
-ROW = 500
+MAX_ROW_MESSAGES = 500
 """Maximum messages of an outline's row that was merged."""
 OUTLINE = "INSERT INTO outlines (conversation, first, body) VALUES (?, ?, ?)"
 REMOVE = "DELETE FROM outlines WHERE conversation = ? AND first >= ?"
@@ -38,7 +38,7 @@ BEFORE = """
 SELECT first FROM outlines WHERE conversation = ? AND first < ? ORDER BY first DESC LIMIT 10"""
 BODY = "SELECT body FROM outlines WHERE conversation = ? AND first = ?"
 
-decode_lines = decoder(Lines).decode
+decode_columns = decoder(Columns).decode
 
 
 class Gap(Struct, frozen=True):
@@ -70,7 +70,7 @@ def gap_of(connection: Connection, row: Row) -> Gap:
     return gap
 
 
-def note(connection: Connection, number: int, last: int) -> None:
+def set_indexed(connection: Connection, number: int, last: int) -> None:
     """Record that a conversation's own messages are indexed up to this one."""
     connection.run(INDEXED, number, last)
 
@@ -100,12 +100,12 @@ def add_outline(
 
     So a line is written again only when its row at least doubles.
     """
-    lines, first = lines_of(message for _, message in messages), messages[0][0]
+    lines, first = columns_of(message for _, message in messages), messages[0][0]
     for (start,) in connection.rows(BEFORE, number, first):
         count = first - start
-        if count > len(lines.sizes) or count + len(lines.sizes) > ROW:
+        if count > len(lines.sizes) or count + len(lines.sizes) > MAX_ROW_MESSAGES:
             break
         ((body,),) = connection.rows(BODY, number, start)
-        lines, first = decode_lines(body).with_lines(lines), start
+        lines, first = decode_columns(body).extended(lines), start
     connection.run(REMOVE, number, first)
     connection.run(OUTLINE, number, first, msgspec.json.encode(lines).decode())

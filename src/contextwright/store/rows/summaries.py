@@ -1,4 +1,4 @@
-"""Rows of summaries: each is written once and found by the last message it covers."""
+"""Rows of summaries. Each is written once, and found by the last message it covers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import msgspec
 from contextwright.errors import StoreError
 from contextwright.store.engines.base import Connection, Row
 from contextwright.store.records import StoredSummary
-from contextwright.summaries.digest import BLOCK
+from contextwright.summaries.digest import BLOCK_MESSAGES
 from contextwright.summaries.summary import Summary
 from contextwright.text.json import decoder
 
@@ -32,7 +32,8 @@ SELECT body, last FROM summaries WHERE conversation = ? AND name = ? AND last <=
 ORDER BY last DESC LIMIT 1"""
 SETTLED = f"""
 SELECT body, last FROM summaries
-WHERE conversation = ? AND name = ? AND last <= ? AND last / {BLOCK} * {BLOCK} = last
+WHERE conversation = ? AND name = ? AND last <= ?
+AND last / {BLOCK_MESSAGES} * {BLOCK_MESSAGES} = last
 ORDER BY last DESC LIMIT 1"""
 INSERT = """
 INSERT INTO summaries (conversation, name, last, made, body) VALUES (?, ?, ?, ?, ?)
@@ -44,7 +45,7 @@ INSERT INTO summaries (conversation, name, last, made, body)
 SELECT ?, name, last, made, body FROM summaries WHERE conversation = ? AND last <= ?"""
 
 UNDONE = "undone:"
-"""Prefix of the name of a summary that was undone; it stays, so that it is not made again."""
+"""Prefix of the name of a summary that was undone. Its row stays, so that it is not made again."""
 
 decode = decoder(Summary).decode
 
@@ -58,7 +59,7 @@ def decoded(body: str, last: int) -> Summary:
     """Return the summary of a row.
 
     Raises:
-        StoreError: it cannot be read, or is one of other messages.
+        StoreError: it cannot be read, or covers other messages.
     """
     try:
         summary = decode(body)
@@ -73,9 +74,12 @@ def decoded(body: str, last: int) -> Summary:
 def keep(
     connection: Connection, number: int, marked: int, name: str, at: str, found: list[Summary]
 ) -> Summary | None:
-    """Store summaries and return the last one as stored; existing rows stay.
+    """Store summaries, except existing ones; return the last one as it is stored.
 
-    Returns None and stores nothing if messages were hidden since they were read.
+    Returns None and stores nothing if messages were hidden or pinned since they were read.
+
+    Args:
+        marked: how often messages had been hidden or pinned when they were read.
     """
     sql = f"SELECT marked FROM heads WHERE conversation = ?{connection.for_update}"
     if connection.rows(sql, number) != [(marked,)]:
@@ -86,7 +90,7 @@ def keep(
 
 
 def every(connection: Connection, number: int) -> list[StoredSummary]:
-    """Return the summaries of a conversation that count, ordered by name and last message."""
+    """Return the summaries of a conversation that are not undone, by name and last message."""
     rows = connection.rows(ROWS, number)
     return [
         StoredSummary(name, made, decoded(body, last))
@@ -96,7 +100,7 @@ def every(connection: Connection, number: int) -> list[StoredSummary]:
 
 
 def undo(connection: Connection, number: int, name: str) -> Summary | None:
-    """Set aside the summary of this name that covers the most messages, and return it."""
+    """Undo the summary of this name that covers the most messages, and return it."""
     last = connection.rows("SELECT last FROM heads WHERE conversation = ?", number)
     found = first_of(connection.rows(NEWEST, number, name, last[0][0])) if last else None
     if found is not None:
@@ -107,7 +111,7 @@ def undo(connection: Connection, number: int, name: str) -> Summary | None:
 
 
 def redo(connection: Connection, number: int, name: str, last: int) -> None:
-    """Allow a summary that was undone to be made again."""
+    """Let a summary that was undone be made again."""
     sql = "DELETE FROM summaries WHERE conversation = ? AND name = ? AND last = ?"
     connection.run(sql, number, UNDONE + name, last)
 
@@ -119,7 +123,7 @@ def is_undone(connection: Connection, number: int, name: str, last: int) -> bool
 
 
 def forget_from(connection: Connection, number: int, seq: int) -> None:
-    """Remove all summaries that may cover a message, because it was hidden or shown again."""
+    """Remove all summaries that may cover a message."""
     connection.run("DELETE FROM summaries WHERE conversation = ? AND last >= ?", number, seq)
 
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import contextwright as cw
-from contextwright.recall.memory_list import fitting
+from contextwright.recall.memory_list import select_memories
 from contextwright.store.recall.source import StoreMemorySource
 from doubles import bag
 from profiles import STORE, examples
@@ -161,8 +161,8 @@ def test_words_are_found_with_an_embedder_too(
     """Whatever words find, however far its meaning; only the order may be another."""
     of_kind = [one for one in known if one.kind == wanted.kind]
     every = cw.recall.MemoryQuery(kind=wanted.kind, query=wanted.query, limit=99)
-    by_words = fitting(of_kind, every)
-    by_both = fitting(of_kind, every, [-1.0] * len(of_kind))
+    by_words = select_memories(of_kind, every)
+    by_both = select_memories(of_kind, every, [-1.0] * len(of_kind))
     assert sorted(one.text for one in by_both) == sorted(one.text for one in by_words)
     near = cw.recall.MemoryList(known, embedder=bag()).recall(every)
     assert {one.text for one in near} >= {one.text for one in by_words}

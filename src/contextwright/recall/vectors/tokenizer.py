@@ -1,8 +1,8 @@
-"""Texts as pieces of words, by the vocabulary of the multilingual embedder.
+"""The tokenizer of the multilingual embedder: divides texts into subword pieces.
 
-The vocabulary is a file of sentencepiece (unigram): 128,000 pieces with their log-probabilities,
-and a table that normalises characters. It is ready in 20 ms, because the first pieces are looked up
-where they lie in it; words are kept with their pieces, because most words come again.
+It reads a file of sentencepiece's unigram model: 128,000 pieces with their log-probabilities, and
+a table that normalises characters. It is ready in 20 ms, because the first pieces are looked up in
+the file itself. The pieces of words are cached, because most words recur.
 """
 
 from __future__ import annotations
@@ -16,81 +16,82 @@ from typing import Any, TypeAlias
 import numpy
 from numpy.typing import NDArray
 
-__all__ = ["Pieces", "is_readable"]
+__all__ = ["UnigramTokenizer", "is_readable"]
 
 UNKNOWN, BEGIN, END = 0, 1, 2
-"""Ids of what is not in the vocabulary, and of both ends of a text."""
+"""Ids of an unknown character, and of the beginning and the end of a text."""
 SPACE = "\u2581"
-"""Begins every word."""
+"""Marks the beginning of a word."""
 WORD = re.compile(f"{SPACE}?[^{SPACE}]*")
-LESS_LIKELY = 10.0
-"""By how much an unknown character is less likely than any piece, as a logarithm."""
-LONGEST = 16
+UNKNOWN_PENALTY = 10.0
+"""How much less likely an unknown character is than the rarest piece, as a logarithm."""
+MAX_PIECE_CHARS = 16
 """Characters of the longest piece."""
-KNOWN_WORDS, LONGEST_WORD = 32_768, 48
-"""Number of words whose pieces are kept, and the most characters of one."""
-FEW_WORDS = 512
-"""Words that are looked up one by one, before a table of all pieces is worth its making."""
-SCORE = 5
-"""Bytes of a score behind its piece, with its tag."""
-FIRST, LAST, WHOLE = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, (1 << 64) - 1
-"""Factors of a piece's hash, which spread all bits to the upper ones, and its range."""
-BITS = 16
+CACHED_WORDS, MAX_CACHED_CHARS = 32_768, 48
+"""Maximum number of words in the cache, and maximum characters of a cached word."""
+LOOKUPS_BEFORE_TABLE = 512
+"""Number of words after which building a table of all pieces is worth its time."""
+SCORE_BYTES = 5
+"""Bytes of the score after each piece, with its tag."""
+FIRST_FACTOR, LAST_FACTOR, HASH_MASK = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, (1 << 64) - 1
+"""The factors of a piece's hash, which spread all bits to the upper ones, and the mask of 64 bits.
+"""
+HASH_BITS = 16
 """Bits of a hash that are used."""
 LETTER = re.compile(r"[^\W\d_]")
 KNOWN_LETTER = re.compile(
     "[A-Za-z\u00c0-\u024f\u0400-\u04ff\u0600-\u06ff\u0e00-\u0e7f\u1e00-\u1eff"
     "\u3005-\u30ff\u3400-\u9fff\uac00-\ud7af]"
 )
-"""Letters of the scripts it was made for: Latin, Cyrillic, Arabic, Thai, kana, Han, Hangul."""
+"""Letters of the known scripts: Latin, Cyrillic, Arabic, Thai, kana, Han, Hangul."""
 
-Places: TypeAlias = NDArray[numpy.intp]
+Offsets: TypeAlias = NDArray[numpy.intp]
 
 
-class Pieces:
-    """The vocabulary of a sentencepiece model.
+class UnigramTokenizer:
+    """A tokenizer with a sentencepiece unigram vocabulary.
 
     Args:
-        model: the bytes of its file.
+        model: the bytes of the vocabulary's file.
     """
 
     def __init__(self, model: bytes) -> None:
-        starts, lengths, end = places_of(model)
-        self._finder = Finder(model, starts, lengths)
+        starts, lengths, end = piece_offsets(model)
+        self._finder = PieceIndex(model, starts, lengths)
         self._find: Callable[[str], int | None] = self._finder
         scores = unaligned(model, "<f4")[starts + lengths + 1]
         self._scores = array("f", scores.tobytes())
-        self._unknown = float(scores.min()) - LESS_LIKELY
+        self._unknown = float(scores.min()) - UNKNOWN_PENALTY
         rest = dict(fields_of(model[end:]))
         self._characters = CharacterMap(dict(fields_of(rest[3]))[2])
-        self._kept = lru_cache(KNOWN_WORDS)(self._pieces_of)
+        self._cached = lru_cache(CACHED_WORDS)(self._pieces_of)
 
     def __call__(self, text: str) -> list[int]:
-        """Return the ids of a text's pieces, between those of its begin and its end."""
+        """Return the ids of a text's pieces, between those of beginning and end."""
         ids = [BEGIN]
         for word in text.split(" "):
-            ids += self._kept(word) if len(word) <= LONGEST_WORD else self._pieces_of(word)
+            ids += self._cached(word) if len(word) <= MAX_CACHED_CHARS else self._pieces_of(word)
         if len(ids) == 1:
             ids.append(UNKNOWN)
         ids.append(END)
         return ids
 
     def _pieces_of(self, word: str) -> list[int]:
-        """Return the pieces of a word, which may be several once its characters are normal."""
-        if self._find is self._finder and self._kept.cache_info().misses > FEW_WORDS:
+        """Return the pieces of a word. Normalising its characters may divide it into several."""
+        if self._find is self._finder and self._cached.cache_info().misses > LOOKUPS_BEFORE_TABLE:
             self._find = self._finder.ids().get
         words = filter(None, self._characters.normal(word).split(" "))
         found = [part for one in words for part in WORD.findall(SPACE + one) if part]
-        return [id for part in found for id in self._likeliest(part)]
+        return [id for part in found for id in self._segment(part)]
 
-    def _likeliest(self, word: str) -> list[int]:
-        """Return the likeliest pieces that a word is made of."""
+    def _segment(self, word: str) -> list[int]:
+        """Return the likeliest segmentation of a word into pieces (the Viterbi algorithm)."""
         find, scores = self._find, self._scores
         length = len(word)
         best = [0.0, *[-numpy.inf] * length]
         before: list[tuple[int, int]] = [(0, UNKNOWN)] * (length + 1)
         for start in range(length):
-            stops = range(start + 1, min(start + LONGEST, length) + 1)
+            stops = range(start + 1, min(start + MAX_PIECE_CHARS, length) + 1)
             found = [(stop, id) for stop in stops if (id := find(word[start:stop])) is not None]
             steps = [(stop, id, scores[id]) for stop, id in found]
             if not found or found[0][0] > start + 1:
@@ -106,15 +107,15 @@ class Pieces:
 
 
 def is_readable(text: str) -> bool:
-    """Whether at least half of its letters are of scripts that have pieces."""
+    """Whether at least half of the letters are of known scripts."""
     return text.isascii() or 2 * len(KNOWN_LETTER.findall(text)) >= len(LETTER.findall(text))
 
 
-def places_of(model: bytes) -> tuple[Places, Places, int]:
-    """Return where each piece of a model begins, how many bytes it has, and where the last ends.
+def piece_offsets(model: bytes) -> tuple[Offsets, Offsets, int]:
+    """Return the offset of each piece, its length in bytes, and the offset after the last.
 
-    A piece is a field of a protocol buffer: its tag and size, the tag and length of its text, the
-    text, the tag of its score, the score, and perhaps two bytes for its kind.
+    A piece is a field of a protocol buffer: tag and size, tag and length of its text, the text, the
+    tag of its score, the score, and perhaps two bytes for its kind.
     """
     data = numpy.frombuffer(model, numpy.uint8)
     tags = numpy.flatnonzero(data[:-3] == 0x0A)
@@ -122,34 +123,37 @@ def places_of(model: bytes) -> tuple[Places, Places, int]:
     lengths = data[tags + 3].astype(numpy.intp)
     sizes = data[tags + 1].astype(numpy.intp)
     rest = sizes - lengths
-    is_piece = (rest == 2 + SCORE) | (rest == 4 + SCORE)
+    is_piece = (rest == 2 + SCORE_BYTES) | (rest == 4 + SCORE_BYTES)
     tags, lengths, sizes = tags[is_piece], lengths[is_piece], sizes[is_piece]
     return tags + 4, lengths, int(tags[-1] + 2 + sizes[-1])
 
 
-class Finder:
-    """The ids of pieces, by a hash of their first and their last eight bytes.
+class PieceIndex:
+    """A hash table from pieces to their ids, by their first and last eight bytes.
 
     Args:
         model: the bytes of the file.
-        starts, lengths: the places of all pieces in it, by id, and their bytes.
+        starts: the offset of each piece.
+        lengths: the bytes of each piece.
     """
 
-    def __init__(self, model: bytes, starts: Places, lengths: Places) -> None:
+    def __init__(self, model: bytes, starts: Offsets, lengths: Offsets) -> None:
         eights, unused = unaligned(model, "<u8"), (8 * numpy.maximum(8 - lengths, 0)).astype("u8")
         first = eights[starts] << unused >> unused
         last = eights[starts + lengths - 8] >> unused
-        hashes = ((first * FIRST + last * LAST) >> (64 - BITS)).astype(numpy.uint16)
-        buckets = numpy.bincount(hashes, minlength=1 << BITS)
+        hashes = ((first * FIRST_FACTOR + last * LAST_FACTOR) >> (64 - HASH_BITS)).astype(
+            numpy.uint16
+        )
+        buckets = numpy.bincount(hashes, minlength=1 << HASH_BITS)
         self._buckets = numpy.concatenate([[0], numpy.cumsum(buckets)]).data
         self._ids = numpy.argsort(hashes, kind="stable").data
         self._model, self._starts, self._lengths = model, starts.data, lengths.data
 
     def __call__(self, piece: str) -> int | None:
-        """Return the id of a piece; None if it is not in the vocabulary."""
+        """Return the id of a piece; None if it is unknown."""
         data = piece.encode()
         first, last = int.from_bytes(data[:8], "little"), int.from_bytes(data[-8:], "little")
-        bucket = ((first * FIRST + last * LAST) & WHOLE) >> (64 - BITS)
+        bucket = ((first * FIRST_FACTOR + last * LAST_FACTOR) & HASH_MASK) >> (64 - HASH_BITS)
         for place in range(self._buckets[bucket], self._buckets[bucket + 1]):
             id = self._ids[place]
             start = self._starts[id]
@@ -158,20 +162,20 @@ class Finder:
         return None
 
     def ids(self) -> dict[str, int]:
-        """Return the ids of all pieces, in which many lookups take less time."""
+        """Return a dict of all pieces, which is faster if there are many lookups."""
         places = zip(self._starts, self._lengths, strict=True)
         texts = (self._model[start : start + length] for start, length in places)
         return {text.decode(): id for id, text in enumerate(texts)}
 
 
 def unaligned(data: bytes, kind: str) -> NDArray[Any]:
-    """Return the numbers that begin at each byte of data, without copying it."""
+    """Return the number that begins at each byte of the data, without copying it."""
     size = numpy.dtype(kind).itemsize
     return numpy.ndarray(len(data) - size + 1, kind, data, strides=1)
 
 
 def fields_of(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield the fields of a protocol buffer that have a length, by their numbers."""
+    """Yield the number and content of each field of a protocol buffer that has a length."""
     place = 0
 
     def number() -> int:
@@ -198,9 +202,9 @@ def fields_of(data: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 class CharacterMap:
-    """The normal forms of characters, as NFKC has them, without control characters.
+    """The normal forms of characters: those of NFKC, without control characters.
 
-    The table is a trie in one array of units (a double array), followed by the normal forms.
+    The table is a double-array trie, followed by the normal forms.
     """
 
     def __init__(self, table: bytes) -> None:
@@ -209,7 +213,7 @@ class CharacterMap:
         self._forms = table[4 + size :]
 
     def normal(self, text: str) -> str:
-        """Return a text in normal characters."""
+        """Return a text with its characters in their normal forms."""
         if text.isascii() and text.isprintable():
             return text
         data, place, result = text.encode(), 0, bytearray()
@@ -220,7 +224,10 @@ class CharacterMap:
         return result.decode()
 
     def _longest_match(self, data: bytes, start: int) -> tuple[int, bytes]:
-        """Return how many bytes have a normal form, and that; a character as it is if none has."""
+        """Return the length of the longest match in bytes, and its normal form.
+
+        Without a match, it is the next character as it is.
+        """
         units, form, length = self._units, -1, 1
         place = offset_of(units[0])
         for stop in range(start, len(data)):
@@ -239,5 +246,5 @@ class CharacterMap:
 
 
 def offset_of(unit: int) -> int:
-    """Return where the children of a unit are."""
+    """Return the offset of the children of a unit."""
     return (unit >> 10) << ((unit & 0x200) >> 6)
