@@ -318,7 +318,7 @@ def test_a_script_plays_a_recorded_conversation() -> None:
     with SyncProvider(script) as provider:
         first = provider.send(payload("openai-chat"), model="m")
         second = provider.send(payload("openai-chat"), model="m")
-        with pytest.raises(UsageError, match="at its end"):
+        with pytest.raises(UsageError, match="all were used"):
             provider.send(payload("openai-chat"), model="m")
     assert first.message.calls == (call,)
     assert (second.message.text, second.finish) == ("Sun.", "stop")

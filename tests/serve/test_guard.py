@@ -202,6 +202,21 @@ def test_routes_come_from_a_file(tmp_path: Path) -> None:
             '[[routes]]\nmodel = "a"\nupstream = "groq"\nbudget = 0',
             "routes[0].budget cannot be 0",
         ),
+        (
+            '[[routes]]\nmodel = "a"\nupstream = "groq"\napi = "openai"',
+            "routes[0].api cannot be 'openai' (anthropic, gemini, openai-chat",
+        ),
+        *(
+            (
+                f'[[routes]]\nmodel = "a"\nupstream = "groq"\nbase_url = "{address}"',
+                f"routes[0]: '{address}' is not the address of an API",
+            )
+            for address in ("", "host/v1", "ftp://host", "http://", "http://[::1", "http://h/?a=b")
+        ),
+        (
+            '[[routes]]\nmodel = "a"\nupstream = "groq"\nrecipe = "nothing"',
+            "routes[0]: unknown recipe 'nothing'",
+        ),
         ("\x00", "line 1"),
     ],
 )

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import msgspec
 from msgspec import Struct
 
-from contextwright.errors import ProviderError, UsageError, require
+from contextwright.errors import ProviderError, UsageError, require, shown
 from contextwright.models import as_model
 from contextwright.text.utf8 import is_utf8
 from contextwright.wire.values import is_object
@@ -74,9 +74,11 @@ def host_for(target: str | Host, base_url: str | None = None) -> Host:
     """Return the host for the name of a host, format or model; `base_url` replaces its address.
 
     Raises:
-        UsageError: the name is unknown.
+        UsageError: the name is unknown, or the address is none of HTTP.
     """
     require(target, str | Host, "a host", f"name one of: {', '.join(HOSTS)}")
+    if base_url is not None:
+        require_address(base_url)
     host = target if isinstance(target, Host) else HOSTS.get(target)
     if host is None and isinstance(target, str):
         name = BY_FORMAT.get(target)
@@ -91,6 +93,23 @@ def host_for(target: str | Host, base_url: str | None = None) -> Host:
         known = ", ".join(HOSTS)
         raise UsageError(f"no host is known for {target!r}", hint=f"name one of: {known}")
     return host if base_url is None else msgspec.structs.replace(host, base_url=base_url)
+
+
+def require_address(base_url: str) -> None:
+    """Refuse an address to which no path can be added, or that is not one of HTTP.
+
+    Raises:
+        UsageError: it is one.
+    """
+    try:
+        parts = urlsplit(base_url)
+        can_be_called = parts.scheme in ("http", "https") and bool(parts.hostname)
+    except ValueError:
+        can_be_called = False
+    if not can_be_called or "?" in base_url or "#" in base_url:
+        raise UsageError(
+            f"{shown(base_url)} is not the address of an API", hint="write it like https://host/v1"
+        )
 
 
 def redirected(host: Host, environment: Mapping[str, str] | None = None) -> Host:

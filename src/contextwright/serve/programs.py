@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from contextwright.errors import UsageError
-from contextwright.serve.settings import ECHO, GatewaySettings, Route
+from contextwright.serve.settings import ECHO, Api, GatewaySettings, Route
 from contextwright.text.json import decode_json
 from contextwright.wire.values import is_object
 
@@ -89,7 +89,7 @@ PROGRAMS = (
     ),
 )
 
-UPSTREAMS = {
+UPSTREAMS: dict[Api, tuple[str, dict[str, str]]] = {
     "anthropic": ("anthropic", {"ANTHROPIC_BASE_URL": "", "ANTHROPIC_API_BASE": ""}),
     "gemini": ("gemini", {"GOOGLE_GEMINI_BASE_URL": "/v1beta", "GEMINI_API_BASE": ""}),
     "openai-chat": ("openai", {"OPENAI_BASE_URL": "", "OPENAI_API_BASE": ""}),

@@ -10,18 +10,20 @@ from typing import Annotated, Literal, TypeAlias
 import msgspec
 from msgspec import Meta, Struct
 
-from contextwright.errors import ParseError, UsageError, shown
+from contextwright.context.recipe_files import find as find_recipe
+from contextwright.errors import ContextwrightError, ParseError, UsageError, shown
 from contextwright.providers.hosts import Host, host_for
 from contextwright.text.fields import wrong_value
 from contextwright.text.json import convert
 from contextwright.text.toml import decode_toml
 
-__all__ = ["ECHO", "GatewaySettings", "Route", "read_settings"]
+__all__ = ["ECHO", "Api", "GatewaySettings", "Route", "read_settings"]
 
 ECHO = "echo"
 """The upstream that works without a network: it answers with the question."""
 
 
+Api: TypeAlias = Literal["anthropic", "gemini", "openai-chat", "openai-responses"]
 AtLeastOne: TypeAlias = Annotated[int, Meta(ge=1)]
 Days: TypeAlias = Annotated[float, Meta(ge=0, le=36_500)]
 
@@ -36,8 +38,8 @@ class Route(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
     """A pattern of model names, such as `claude-*`."""
     upstream: str
     """The name of a host: `openai`, `anthropic`, `gemini`, `openrouter` …, or `echo`."""
-    api: str | None = None
-    """Only requests of clients of one API: `anthropic`, `gemini`, `openai-chat` …; all if None."""
+    api: Api | None = None
+    """Only requests of clients of one API; all if None."""
     base_url: str | None = None
     """Another address that speaks the same API."""
     send_as: str | None = None
@@ -139,7 +141,7 @@ def read_settings(path: str | Path) -> GatewaySettings:
     """Read settings from a TOML file with a table `[[routes]]` for each route.
 
     Raises:
-        UsageError: the file cannot be read, or says something unknown.
+        UsageError: the file cannot be read, or names something unknown.
     """
     try:
         written = decode_toml(Path(path).read_bytes())
@@ -152,7 +154,21 @@ def read_settings(path: str | Path) -> GatewaySettings:
     except msgspec.ValidationError as error:
         wrong = wrong_value(written, GatewaySettings, error)
         raise UsageError(f"{path}: {wrong.args[0]}", hint=wrong.hint) from error
-    for route in settings.routes:
-        if route.upstream != ECHO:
-            host_for(route.upstream, route.base_url)
+    for index, route in enumerate(settings.routes):
+        try:
+            require_known(route)
+        except ContextwrightError as error:
+            raise UsageError(f"{path}: routes[{index}]: {error.args[0]}", hint=error.hint) from None
     return settings
+
+
+def require_known(route: Route) -> None:
+    """Refuse a route whose requests would all fail.
+
+    Raises:
+        ContextwrightError: its upstream, address or recipe is not known.
+    """
+    if route.upstream != ECHO:
+        host_for(route.upstream, route.base_url)
+    if route.recipe is not None:
+        find_recipe(route.recipe)
