@@ -365,3 +365,16 @@ def test_a_mended_request_that_only_fills_the_cache_does_so() -> None:
             answer = gateway.generate("anthropic", payload, model=MODELS["anthropic"])
     assert (server.refused, answer.status) == ([], 200)
     assert [(body["max_tokens"], body.get("stream")) for body in server.bodies] == [(0, None)]
+
+
+@pytest.mark.parametrize("streams", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("client", PATHS)
+def test_a_model_that_no_answer_can_name_is_refused_before_anybody_is_asked(
+    client: str, streams: bool
+) -> None:
+    with serving(said("Hi")) as server:
+        with running(settings_for("gemini", server), environment=ENVIRONMENT) as gateway:
+            payload = request_of(client, [cw.user("Hi")])
+            answer = gateway.generate(client, payload, model="a\0b", streams=streams)
+    assert (answer.status, server.bodies) == (400, [])
+    assert "model cannot be 'a\\x00b'" in answer.json["error"]["message"]

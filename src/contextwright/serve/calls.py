@@ -12,6 +12,7 @@ from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from contextwright.errors import ParseError, ProviderError
+from contextwright.formats.replies.writer import require_names
 from contextwright.messages.changes import Change
 from contextwright.serve.reading import read_fields, turns_of
 from contextwright.text.json import decode_json
@@ -142,7 +143,9 @@ def require_translatable(call: Call) -> None:
     Raises:
         ProviderError: it asks for a compaction.
         ParseError: it says nothing in its own API, and something in another.
+        UsageError: no answer can bear the name of its model.
     """
+    require_names(call.model, None, 0)
     if call.action == "compact":
         raise ProviderError("only OpenAI has this path", kind="not_found", status=404)
     own = turns_of(call.format)

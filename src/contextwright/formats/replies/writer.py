@@ -26,7 +26,7 @@ from contextwright.messages.changes import Change
 from contextwright.messages.parts import Opaque, Part, Text
 from contextwright.text.json import UNFIT
 
-__all__ = ["Frame", "InOrder", "StreamWriter", "StreamWriters"]
+__all__ = ["Frame", "InOrder", "StreamWriter", "StreamWriters", "require_names"]
 
 
 DELTAS = (TextDelta, ThinkingDelta, ArgumentsDelta)
