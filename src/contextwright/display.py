@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
+from contextwright.errors import UsageError, require
 from contextwright.formats.aya.check import NAME, UNKNOWN
 from contextwright.formats.aya.write import Turns
 from contextwright.formats.base import Options
@@ -88,6 +89,9 @@ def show(
 
     `ascii` writes the marks (not the content) in ASCII; `width` cuts system text to that many
     characters.
+
+    Raises:
+        UsageError: `width` is not a whole number from 1.
     """
     view = View(conversation, ascii=ascii, width=width)
     with naming_faults(Conversation(view.messages)):
@@ -151,6 +155,10 @@ class View:
         given = as_conversation(conversation)
         with naming_faults(given):
             self.messages = numbered(given.messages)
+        if width is not None:
+            require(width, int, "a width")
+            if width < 1:
+                raise UsageError(f"a width of {width} characters (1 or more)")
         self.marks = ASCII if ascii else Marks()
         self.nobody = Author(UNKNOWN) if given.source == NAME else None
         """The author of messages that name none: Aya's entries always name one."""

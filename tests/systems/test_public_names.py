@@ -1,7 +1,9 @@
 """Each of the five systems has one public place, with the names its document uses."""
 
+from collections.abc import Callable
 from importlib import import_module
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -116,3 +118,29 @@ def test_gryag_refuses_other_settings_in_words(name: str, value: object) -> None
 def test_gryag_names_the_range_of_its_block(value: int | str) -> None:
     with pytest.raises(cw.UsageError, match=f"10 to 200 messages, not {value}"):
         gryag.recipe("", {"SYSTEM_CONTEXT_BLOCK_MAX_MESSAGES": value})
+
+
+REFUSED: list[tuple[Callable[[Path], object], str]] = [
+    (lambda folder: aya.show([cw.user("hi")], width=0), "a width of 0 characters (1 or more)"),
+    (lambda folder: aya.show([cw.user("hi")], width=-1), "a width of -1 characters (1 or more)"),
+    (lambda folder: aya.show([cw.user("hi")], width=cast("int", "9")), "a width cannot be '9'"),
+    (lambda folder: aya.show([cw.user("hi")], width=True), "a width cannot be True"),
+    (lambda folder: port42.Sessions(f"{folder}/a\0b"), "a folder cannot be "),
+    (
+        lambda folder: port42.Sessions(folder).open("s", agent=cast("str", 5)),
+        "an agent's name cannot be 5",
+    ),
+    (
+        lambda folder: port42.parse_agents({"agents": {}}, guidance=cast("str", 5)),
+        "guidance cannot be 5",
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "fault"), REFUSED)
+def test_wrong_arguments_are_refused_in_words(
+    call: Callable[[Path], object], fault: str, tmp_path: Path
+) -> None:
+    with pytest.raises(cw.UsageError) as refusal:
+        call(tmp_path)
+    assert str(refusal.value).startswith(fault)

@@ -64,6 +64,8 @@ class Sessions:
 
     def __init__(self, folder: str | Path) -> None:
         require(folder, str | os.PathLike, "a folder")
+        if "\0" in os.fspath(folder):
+            raise UsageError(f"a folder cannot be {shown(folder)}")
         self.folder = Path(folder).expanduser()
         self.changes: list[Change] = []
         """Files that were not sessions, what a file could not hold, an index that could not be
@@ -80,8 +82,9 @@ class Sessions:
         An existing session keeps its agent, and becomes active again.
 
         Raises:
-            UsageError: the id is not valid in a file.
+            UsageError: the id is not valid in a file, or the agent is not a name.
         """
+        require(agent, str, "an agent's name")
         found = self.find(require_id(id))
         if found is None:
             return Conversation((), id=id, source=FORMAT, extra={FORMAT: {"agent": agent}})

@@ -100,7 +100,9 @@ def parse_agents(data: Any, *, guidance: str = "") -> Agents:
 
     Raises:
         ParseError: the data is not an object with an object `agents`, or an agent is not an object.
+        UsageError: `guidance` is not text.
     """
+    require(guidance, str, "guidance")
     changes: list[Change] = []
     file = Fields(object_in(data, ""), "", changes)
     entries = object_in(file.fields.get("agents"), "agents")
