@@ -16,7 +16,7 @@ from contextwright.documents.stream import Document
 from contextwright.errors import ContextwrightError, ParseError, UnknownFormat
 from contextwright.formats import api
 from contextwright.importers.base import NAMES
-from contextwright.importers.detection import LOOKED_AT, is_telegram
+from contextwright.importers.detection import MAX_INSPECTED, is_telegram
 from contextwright.messages.conversation import Conversation
 from contextwright.messages.message import Message
 from contextwright.messages.parts import Part, ToolCall
@@ -106,13 +106,13 @@ def plain_part(part: Part) -> Part:
     return msgspec.structs.replace(part, extra={})
 
 
-@pytest.mark.parametrize("others", [0, LOOKED_AT - 2, LOOKED_AT - 1, LOOKED_AT])
+@pytest.mark.parametrize("others", [0, MAX_INSPECTED - 2, MAX_INSPECTED - 1, MAX_INSPECTED])
 def test_messages_of_a_chat_come_after_a_few_fields(tmp_path: Path, others: int) -> None:
     path = tmp_path / "result.json"
     fields = {f"field {number}": number for number in range(others)}
     path.write_bytes(encode_json({"type": "x", "id": 1, **fields, "messages": []}))
     with importers.open_files(path) as files, files.open(path.name) as stream:
-        assert is_telegram(Document(stream)) == (others < LOOKED_AT)
+        assert is_telegram(Document(stream)) == (others < MAX_INSPECTED)
 
 
 OTHERS: list[tuple[Any, str | None]] = [

@@ -243,7 +243,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ): "a moment at the start is in the period, which is handled before",
     (
         "context/prompt.py",
-        "if (step is not known and not spelt_alike(step, known)) or place != unit.place:",
+        "if (step is not known and not is_same_json(step, known)) or place != unit.place:",
         "NotEq becomes Eq",
     ): "no step is taken over unseen; their hashes are the same",
     (

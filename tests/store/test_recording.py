@@ -19,7 +19,7 @@ from contextwright.store.engines.base import Connection
 from contextwright.store.recording import BegunRequest, EndedRequest, RequestLog
 from contextwright.store.requests import RecordedRequest, RequestBodies
 from contextwright.store.rows.recorded import places, requests
-from contextwright.store.rows.recorded.places import sayings
+from contextwright.store.rows.recorded.places import spoken_content
 from contextwright.store.rows.validation import replace_invalid
 from contextwright.text.json import encode_json
 from profiles import STORE, examples
@@ -69,7 +69,7 @@ def record(
 
 def speaking(messages: list[cw.Message]) -> list[tuple[str, list[Any]]]:
     """Who said what; a message without words, calls and results has no place of its own."""
-    told = [(one.role, list(sayings(one))) for one in messages]
+    told = [(one.role, list(spoken_content(one))) for one in messages]
     return [(role, words) for role, words in told if words]
 
 

@@ -74,7 +74,7 @@ def run(
     begun = begin(job, files, skipped)
     if not begun.finished:
         job.pieces.make_folder()
-        records = worked(job, divide(files), runner, workers, progress)
+        records = run_pieces(job, divide(files), runner, workers, progress)
         begun = finish(job, begun, records)
     job.pieces.remove()
     for name in job.output.names():
@@ -132,7 +132,7 @@ def write(place: Place, manifest: Manifest) -> None:
         stream.write(msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n")
 
 
-def worked(
+def run_pieces(
     job: Job, pieces: list[Piece], runner: str, workers: int | None, progress: Progress | None
 ) -> list[Record]:
     """Do the pieces that are not finished yet; return the records of all."""

@@ -78,7 +78,7 @@ def doctor(
         if "damaged" not in str(error):
             raise
         report = Report({}, [Finding("database", f"{error.args[0]}; restore a backup")])
-    (tell_json if as_json else tell)(report, repaired, saved)
+    (print_findings_json if as_json else print_findings)(report, repaired, saved)
     return 1 if report.findings else 0
 
 
@@ -92,7 +92,7 @@ def back_up_first(engine: Engine) -> str:
     return name
 
 
-def tell(report: Report, repaired: list[Finding], saved: str | None) -> None:
+def print_findings(report: Report, repaired: list[Finding], saved: str | None) -> None:
     """Print the findings, one line each."""
     if report.facts:
         say(", ".join(f"{name} {fact}" for name, fact in report.facts.items()))
@@ -108,7 +108,7 @@ def tell(report: Report, repaired: list[Finding], saved: str | None) -> None:
     say(f"{checked}: {numbered(len(report.findings), 'problem')}")
 
 
-def tell_json(report: Report, repaired: list[Finding], saved: str | None) -> None:
+def print_findings_json(report: Report, repaired: list[Finding], saved: str | None) -> None:
     """Print the findings for programs."""
     say_json(
         {

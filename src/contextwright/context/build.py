@@ -26,7 +26,7 @@ from contextwright.context.receipt import (
     Ledger,
     Unit,
     apportioned,
-    spelt_steps,
+    encoded_steps,
     units_of,
 )
 from contextwright.context.recipe_data import RecipeData
@@ -115,14 +115,14 @@ def within(planned: Plan, budget: int) -> Context:
         try:
             found = fit(planned, budget)
             if isinstance(found, Count):
-                raise BudgetError(budget, least_beyond(planned, budget, found), found.places)
+                raise BudgetError(budget, smallest_budget(planned, budget, found), found.places)
             return finish(with_summary(with_filling(found)))
         except Unloaded:
             if not planned.history.read_more():
                 raise
 
 
-def least_beyond(planned: Plan, budget: int, count: Count) -> int:
+def smallest_budget(planned: Plan, budget: int, count: Count) -> int:
     """Find the smallest budget that works, given one that does not.
 
     The smallest request under one budget is only a good guess. A larger budget may give sections a
@@ -149,7 +149,7 @@ def finish(fitted: Fitted) -> Context:
     counted = fitted.counted
     places = [*(["system"] if relaxed.system else []), *draft.places]
     # Before our own marks are set, and before anyone can change the payload.
-    steps = spelt_steps(payload) if counted.marked else counted.steps
+    steps = encoded_steps(payload) if counted.marked else counted.steps
     counts, chain = counted.count.places, plan.history.chain
     figures = Figures(
         partial(ledger_of, attempt, draft, fitted.count),

@@ -11,10 +11,10 @@ from contextwright.context.explain import explained
 from contextwright.context.receipt import (
     Comparison,
     Receipt,
+    extends_turn,
     parting,
     steps_of,
     unbroken_cause,
-    went_on,
 )
 from contextwright.formats.api import render
 from contextwright.formats.base import Rendered
@@ -120,7 +120,7 @@ def cause_of(place: str, context: Context, previous: Context) -> str:
         return f"message {edited + 1} changed"
     if place == previous.prefix[-1].place:
         now, before = (dict(steps_of(one.payload)).get(place) for one in (context, previous))
-        if went_on(now, before):
+        if extends_turn(now, before):
             return "the last turn went on"
     if changed:
         return f"volatile sections changed: {changed}"

@@ -17,11 +17,11 @@ from contextwright.context.receipt import (
     Comparison,
     Unit,
     body_of,
+    extends_turn,
     link_of,
     parting,
     steps_of,
     unbroken_cause,
-    went_on,
 )
 from contextwright.lru import LruCache
 from contextwright.models import Model
@@ -30,7 +30,7 @@ from contextwright.tokens.pieces.request import outline
 from contextwright.tokens.pricer import Pricer
 from contextwright.wire.values import is_list, is_object
 
-__all__ = ["Difference", "Pricers", "Prompt", "difference_of", "plainly_spelt", "prompt_of"]
+__all__ = ["Difference", "Pricers", "Prompt", "difference_of", "prompt_of", "with_plain_strings"]
 
 MAX_PRICERS = 16
 """Models and APIs whose prices are remembered."""
@@ -104,7 +104,7 @@ class Prompt(Struct, frozen=True):
         steps = (previous.steps[shared], self.steps[shared])
         if place in ("system", "instructions") or any(map(is_system, steps)):
             return "the system text changed"
-        if shared == len(previous.steps) - 1 and went_on(
+        if shared == len(previous.steps) - 1 and extends_turn(
             self.steps[shared], previous.steps[shared]
         ):
             return "the last turn went on"
@@ -143,7 +143,7 @@ def prompt_of(
     earlier = previous if previous is not None and previous.model == model else Prompt(model, ())
     same = 0
     for (place, step), unit, known in zip(steps, earlier.units, earlier.steps, strict=False):
-        if (step is not known and not spelt_alike(step, known)) or place != unit.place:
+        if (step is not known and not is_same_json(step, known)) or place != unit.place:
             break
         same += 1
     chain = earlier.units[same - 1].chain if same else ""
@@ -196,7 +196,7 @@ def prompt_bytes(payload: dict[str, Any]) -> bytes:
     return b"".join(body_of(step) for _, step in steps_of(payload))
 
 
-def plainly_spelt(payload: dict[str, Any]) -> dict[str, Any]:
+def with_plain_strings(payload: dict[str, Any]) -> dict[str, Any]:
     """Return the request with a lone text in each turn as a string: both spellings are one prompt.
 
     Claude Code writes a turn as a block while a cache mark stands on it, and as a string after;
@@ -254,7 +254,7 @@ def shared_units(units: Sequence[Unit], others: Sequence[Unit]) -> int:
     return low
 
 
-def spelt_alike(step: Any, other: Any) -> bool:
+def is_same_json(step: Any, other: Any) -> bool:
     """Whether two steps are the same JSON; `==` would take 1 for true, and any order of fields."""
     if step is other:
         return True
@@ -277,7 +277,7 @@ def with_tokens(units: Sequence[Unit], payload: dict[str, Any], pricer: Pricer) 
         turns = payload.get(field)
         if is_list(turns):
             rest[field] = turns[len(turns) - places.count(place) :]
-    rest = plainly_spelt(rest)
+    rest = with_plain_strings(rest)
     found = pricer.count(outline(rest, pricer.format)).places
     index = numbers()
     return [replace(unit, tokens=found.get(renumbered(unit.place, index), 0)) for unit in units]

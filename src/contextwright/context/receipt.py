@@ -30,11 +30,11 @@ __all__ = [
     "beside_prompt",
     "body_of",
     "is_marked",
-    "spelt_steps",
+    "encoded_steps",
     "steps_of",
     "units_of",
     "unbroken_cause",
-    "went_on",
+    "extends_turn",
 ]
 
 
@@ -227,7 +227,7 @@ class HashChain:
         return hashes
 
 
-def spelt_steps(payload: dict[str, Any] | list[Any]) -> list[tuple[str, bytes]]:
+def encoded_steps(payload: dict[str, Any] | list[Any]) -> list[tuple[str, bytes]]:
     """Return the JSON of each step of a prompt without cache marks, with its place, in order."""
     return [(place, body_of(step)) for place, step in steps_of(payload)]
 
@@ -286,7 +286,7 @@ def unbroken_cause(is_longer: bool) -> str:
     return "nothing changed, only added" if is_longer else "nothing changed"
 
 
-def went_on(turn: Any, previous: Any) -> bool:
+def extends_turn(turn: Any, previous: Any) -> bool:
     """Whether a turn is an earlier one with more behind it: what followed was merged into it."""
     if not is_object(turn) or not is_object(previous):
         return False

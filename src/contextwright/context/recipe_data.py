@@ -127,7 +127,7 @@ class RecipeData(Struct, frozen=True, kw_only=True, omit_defaults=True):
             if given is not None:
                 if not 1 <= given <= LARGEST:
                     hint = f"1 to {LARGEST:,}"
-                    raise UsageError(f"a budget of {shown(given)} tokens", hint=hint)
+                    raise UsageError(f"budget cannot be {shown(given)} tokens", hint=hint)
                 return given
         answer = self.output_limit(own)
         if self.answer is None:

@@ -49,7 +49,7 @@ LOG_LINES = ("session_meta", "response_item", "event_msg", "turn_context", "comp
 TELEGRAM = ("chats", "left_chats", "personal_information", "frequent_contacts")
 PLAIN_ROLES = ("system", "user", "assistant")
 """Roles whose text several formats write alike."""
-LOOKED_AT = 50
+MAX_INSPECTED = 50
 """Maximum number of messages, or of files of a folder, to inspect for their source."""
 
 
@@ -60,27 +60,29 @@ def detect(files: Files) -> str:
         ParseError: the source is not certain, or the file is not JSON.
     """
     require(files, Files, "files", "open_files opens them")
-    name = told_by_names(files)
+    name = detect_by_names(files)
     if name is not None:
         return name
     candidates = files.names if isinstance(files, OneFile) else files.ending(*ENDINGS)
     if not candidates:
         raise unsure(files.label, "it contains no JSON")
     first: ParseError | None = None
-    for file in candidates[:LOOKED_AT]:  # a folder may begin with an index, or an empty file
+    for file in candidates[:MAX_INSPECTED]:  # a folder may begin with an index, or an empty file
         try:
-            return told_by_content(files, file)
+            return detect_by_content(files, file)
         except ParseError as error:
             first = first or (error if error.file else error.within(file=files.shown(file)))
     assert first is not None
     raise first
 
 
-def told_by_content(files: Files, file: str) -> str:
+def detect_by_content(files: Files, file: str) -> str:
     """Detect the source of one file by its content."""
     if read_compact_text(files, file) is not None:
         return "gryag"
-    return told_by_lines(files, file) if is_lines(files, file) else told_by_document(files, file)
+    return (
+        detect_by_lines(files, file) if is_lines(files, file) else detect_by_document(files, file)
+    )
 
 
 def detect_document(data: Any) -> str | None:
@@ -88,8 +90,8 @@ def detect_document(data: Any) -> str | None:
     if isinstance(data, str):
         return "gryag" if is_compact(data[:MOST_LOOKED_AT].encode("utf-8", "replace")) else None
     if is_list(data):
-        return told_by_entries(data[:LOOKED_AT])
-    return told_by_fields(data) if is_object(data) else None
+        return detect_by_entries(data[:MAX_INSPECTED])
+    return detect_by_fields(data) if is_object(data) else None
 
 
 def format_of(data: Any) -> str:
@@ -107,7 +109,7 @@ def format_of(data: Any) -> str:
     return found
 
 
-def told_by_names(files: Files) -> str | None:
+def detect_by_names(files: Files) -> str | None:
     """Detect the source by the names in a folder or zip; conversations have to be opened."""
     if isinstance(files, OneFile):
         return None
@@ -118,32 +120,32 @@ def told_by_names(files: Files) -> str | None:
         if end.startswith("conversations")
     ]
     if conversations:
-        return told_by_document(files, conversations[0])
+        return detect_by_document(files, conversations[0])
     if "users.json" in names and any(DAY.fullmatch(name) for name in names):
         return "slack"
     return "telegram" if "result.json" in names else None
 
 
-def told_by_lines(files: Files, file: str) -> str:
+def detect_by_lines(files: Files, file: str) -> str:
     """Detect the source by the first lines: a log, messages, or conversations."""
     lines = (value for _, value in files.lines(file))
     first = next(lines)
-    some = chain([first], islice(lines, LOOKED_AT - 1))
+    some = chain([first], islice(lines, MAX_INSPECTED - 1))
     if is_message(first):
-        found = told_by_entries(list(some)) or told_by_fields(first)
-    elif is_object(first) and (agent := told_by_log_line(first)):
+        found = detect_by_entries(list(some)) or detect_by_fields(first)
+    elif is_object(first) and (agent := detect_by_log_line(first)):
         found = agent
     elif is_object(first) and "preferred_output" in first:
         found = "openai-finetuning"
     else:
-        found = told_by_conversations(some)
+        found = detect_by_conversations(some)
         found = "openai-finetuning" if found == "openai-chat" else found
     if found is None:
         raise unsure(files.shown(file), "its lines match no known source")
     return found
 
 
-def told_by_conversations(conversations: Iterable[Any]) -> str | None:
+def detect_by_conversations(conversations: Iterable[Any]) -> str | None:
     """Detect the source of conversations: of the first that is certain, else of the first."""
     guess: str | None = None
     for conversation in conversations:
@@ -167,7 +169,7 @@ def is_plain(conversation: Any, found: str) -> bool:
     )
 
 
-def told_by_log_line(line: dict[str, Any]) -> str | None:
+def detect_by_log_line(line: dict[str, Any]) -> str | None:
     """Detect the agent that wrote a line of a log."""
     if line.get("type") in LOG_LINES or ("instructions" in line and "id" in line):
         return "codex"
@@ -178,20 +180,22 @@ def told_by_log_line(line: dict[str, Any]) -> str | None:
 def is_log(lines: Iterable[tuple[int, Any]]) -> bool:
     """Whether the lines of a file make up one conversation: an agent's log, or messages."""
     first = next((value for _, value in lines), None)
-    return is_object(first) and (is_message(first) or told_by_log_line(first) is not None)
+    return is_object(first) and (is_message(first) or detect_by_log_line(first) is not None)
 
 
-def told_by_document(files: Files, file: str) -> str:
+def detect_by_document(files: Files, file: str) -> str:
     """Detect the source of a document: by its first entries if it is a list, else by its fields."""
     with files.open(file) as stream:
         document = Document(stream, mend=files.mend)
         if document.peek() == b"[":
-            found = told_by_entries(first_entries(document))
+            found = detect_by_entries(first_entries(document))
         elif document.peek() == b"{" and is_telegram(document):
             found = "telegram"
         else:
             data = files.document(file)
-            found = (told_by_fields(data) or told_by_log_line(data)) if is_object(data) else None
+            found = (
+                (detect_by_fields(data) or detect_by_log_line(data)) if is_object(data) else None
+            )
     if found is None:
         raise unsure(files.shown(file), "it matches no known source")
     return found
@@ -203,7 +207,7 @@ def first_entries(document: Document) -> list[Any]:
     for _ in document.entries():
         entries.append(document.value())
         # A whole conversation is enough, and many would take long.
-        if len(entries) == LOOKED_AT or not (is_object(entries[0]) and "role" in entries[0]):
+        if len(entries) == MAX_INSPECTED or not (is_object(entries[0]) and "role" in entries[0]):
             break
     return entries
 
@@ -221,13 +225,13 @@ def is_telegram(document: Document) -> bool:
                 first = document.value()
                 return is_object(first) and "date" in first and "id" in first
             return True
-        if len(facts) > LOOKED_AT:
+        if len(facts) > MAX_INSPECTED:
             return False
         facts[key] = document.peek() not in b"{[" and document.value()
     return False
 
 
-def told_by_entries(entries: list[Any]) -> str | None:
+def detect_by_entries(entries: list[Any]) -> str | None:
     """Detect the source by the entries of a list."""
     first = entries[0] if entries else None
     if not is_object(first):
@@ -242,10 +246,10 @@ def told_by_entries(entries: list[Any]) -> str | None:
         )
     if is_aya_entry(first):
         return "aya"
-    return told_by_messages(entries)
+    return detect_by_messages(entries)
 
 
-def told_by_fields(body: dict[str, Any]) -> str | None:
+def detect_by_fields(body: dict[str, Any]) -> str | None:
     """Detect the source by the fields of an object."""
     if "contextwright" in body:
         return "contextwright"
@@ -258,7 +262,7 @@ def told_by_fields(body: dict[str, Any]) -> str | None:
     if is_gryag_payload(body):
         return "gryag"
     if is_message(body):
-        return told_by_entries([body])
+        return detect_by_entries([body])
     messages = body.get("messages")
     if not is_list(messages):
         return "openai-responses" if "input" in body else None
@@ -269,7 +273,7 @@ def told_by_fields(body: dict[str, Any]) -> str | None:
     has_functions = any("function" in tool for tool in tools)
     is_plain_claude = has_claude_settings(body) and not has_functions
     plain = "anthropic" if is_plain_claude else "openai-chat"
-    return told_by_messages(messages, claude=claude, plain=plain)
+    return detect_by_messages(messages, claude=claude, plain=plain)
 
 
 def has_claude_settings(body: dict[str, Any]) -> bool:
@@ -283,7 +287,7 @@ def has_claude_settings(body: dict[str, Any]) -> bool:
     return thinks or not CLAUDE_FIELDS.isdisjoint(body)
 
 
-def told_by_messages(
+def detect_by_messages(
     messages: Iterable[Any], *, claude: bool = False, plain: str = "openai-chat"
 ) -> str | None:
     """Detect the source of messages; plain text is the same in all, and is not enough.
@@ -292,7 +296,7 @@ def told_by_messages(
     gateways with OpenAI's API take some of Anthropic's settings too.
     """
     found = {"anthropic"} if claude else set[str]()
-    some = list(messages)[:LOOKED_AT]
+    some = list(messages)[:MAX_INSPECTED]
     for message in some:
         if not is_object(message) or not isinstance(message.get("role"), str):
             return None
@@ -310,7 +314,7 @@ def told_by_messages(
         elif message["role"] in OPENAI_ROLES or "tool_calls" in message:
             found.add("openai-chat")
     if any("parts" in message for message in some):
-        return told_by_parts(some)
+        return detect_by_parts(some)
     if "chatml" in found:
         found.discard("openai-chat")  # which has its calls and results too
     if len(found) > 1:
@@ -318,7 +322,7 @@ def told_by_messages(
     return found.pop() if found else plain
 
 
-def told_by_parts(messages: list[dict[str, Any]]) -> str | None:
+def detect_by_parts(messages: list[dict[str, Any]]) -> str | None:
     """Detect the source of messages with parts: ours have types, gryag's are Gemini's."""
     if not all(is_list(message.get("parts")) for message in messages):
         return None

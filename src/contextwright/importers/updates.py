@@ -122,11 +122,11 @@ class Update:
 
     def _is_unknown(self, message: Message) -> bool:
         """Whether a message is not stored, but may stand before one that is."""
-        is_before = self.reached < len(self.stored) and not self._is_behind(message)
+        is_before = self.reached < len(self.stored) and not self._is_after_end(message)
         return is_before and (source_id(message) or "") not in self.places
 
-    def _is_behind(self, message: Message) -> bool:
-        return is_behind(message, self.stored[-1].message)
+    def _is_after_end(self, message: Message) -> bool:
+        return is_sent_after(message, self.stored[-1].message)
 
     def _placed(self, messages: Iterable[Message]) -> Iterator[Message]:
         """Yield each message as it is stored, or as new."""
@@ -146,7 +146,7 @@ class Update:
         known = self.places.get(source_id(message) or "")
         place = first_ahead(known, self.reached) if known else None
         if place is None and self.reached < len(self.stored):
-            if self._is_behind(message):
+            if self._is_after_end(message):
                 place = len(self.stored)  # the newest stored messages were deleted
         return self.reached if place is None else max(place, self.reached)
 
@@ -215,6 +215,6 @@ def field_of(value: object, name: str) -> object:
     return cast("dict[str, object]", value).get(name) if isinstance(value, dict) else None
 
 
-def is_behind(message: Message, other: Message) -> bool:
+def is_sent_after(message: Message, other: Message) -> bool:
     """Whether a message was sent after another."""
     return message.time is not None and other.time is not None and message.time > other.time

@@ -45,7 +45,7 @@ class Versions:
     def placed(self, one: Imported) -> Imported:
         """Return the conversation, or the rest of it as a fork of the stored version."""
         id = one.id
-        if not self.may_part(one):
+        if not self.may_differ(one):
             return one
         one = replace(one, messages=tuple(one.messages))
         while (forked := self.forked(one)) is not None:
@@ -54,7 +54,7 @@ class Versions:
             self.report.change("update.version", f"{id}: message {one.at + 1}", reason)
         return one
 
-    def may_part(self, one: Imported) -> bool:
+    def may_differ(self, one: Imported) -> bool:
         """Whether the stored messages may be others; those of a log are only if one was added."""
         head, length = self.stored(one.id)
         if head is None or one.format in VERSIONED:

@@ -137,6 +137,8 @@ def require_messages(values: Sequence[Any]) -> None:
 def hint_for(value: object) -> str:
     """Return what to pass instead of a value that is neither a conversation nor a message."""
     kind = type(value)
+    if kind is str:
+        return "user(…) makes a message of a text; parse() reads other data"
     if "message" in getattr(kind, "__struct_fields__", ()):  # as a store reads them
         return "pass its .message"
     if callable(getattr(kind, "context", None)):

@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from contextwright.recall.dates.periods import Period, periods
-from contextwright.text.persons import means_one, means_speaker
+from contextwright.text.persons import means_speaker, means_speaker_alone
 from contextwright.text.terms import (
     VOWELLED,
     Languages,
@@ -262,7 +262,11 @@ def with_asker(question: Question, asker: str, people: Iterable[tuple[str, str]]
     words = set(map(plain, WORD.findall(question.text)))
     if not own or not others or question.speakers - own:
         return question
-    return replace(question, askers=frozenset(own)) if means_one(words, question.text) else question
+    return (
+        replace(question, askers=frozenset(own))
+        if means_speaker_alone(words, question.text)
+        else question
+    )
 
 
 def words_of_name(name: str) -> list[str]:

@@ -152,7 +152,7 @@ class RequestLog:
             signatures.expect(connection, number, begun.place)
         if body is not None:
             base = self.newest.get(line_of(record, begun.owner)) or 0
-            old = self._at_hand(base).bodies.request
+            old = self._in_memory(base).bodies.request
             if old and bodies.add_difference(connection, number, "request", body, base, old):
                 self.compact.add(number)
             else:  # not compressed: the answer waits for this
@@ -178,9 +178,7 @@ class RequestLog:
                 old = getattr(before.bodies, kind)
                 bodies.replace(connection, record.number, kind, body, base, old)
         self.compact.discard(record.number)
-        self._keep_at_hand(
-            record.number, Recent.of(sent, prompt if prompt.is_whole else None, trail)
-        )
+        self._remember(record.number, Recent.of(sent, prompt if prompt.is_whole else None, trail))
         self.newest.put(line, record.number)
         if record.mode == "translated":
             signatures.finish(connection, record.number, ended.signed)
@@ -299,14 +297,14 @@ class RequestLog:
     def _trail(self, ended: EndedRequest, line: tuple[str, ...]) -> Trail:
         """Return the places of what was said, from the last request of its line if it goes on."""
         said = () if ended.said is None else ended.said.messages
-        before = self._at_hand(self.newest.get(line) or 0).trail
+        before = self._in_memory(self.newest.get(line) or 0).trail
         if before is None or not before.leads_to(said):
             before = Trail(seed_of(ended))
         return before.followed_by(said[len(before.messages) :])
 
     def _recalled(self, connection: Connection, number: int) -> Recent:
         """Return an earlier request, from memory or from the store."""
-        known = self._at_hand(number)
+        known = self._in_memory(number)
         if known is NOTHING:
             record = requests.find(connection, self.state.tenant, number)
             try:
@@ -315,14 +313,14 @@ class RequestLog:
                 return NOTHING
             prompt = recorded_prompt(record, sent)
             known = Recent.of(sent, prompt if prompt and prompt.is_whole else None)
-            self._keep_at_hand(number, known)
+            self._remember(number, known)
         return known
 
-    def _at_hand(self, number: int) -> Recent:
+    def _in_memory(self, number: int) -> Recent:
         """Return an earlier request, if it is in memory."""
         return self.recent.get(number) or NOTHING
 
-    def _keep_at_hand(self, number: int, recent: Recent) -> None:
+    def _remember(self, number: int, recent: Recent) -> None:
         """Keep a request in memory: the next one is stored as its difference to it."""
         self.recent.put(number, recent, recent.size)
 

@@ -48,7 +48,7 @@ class SessionListing(Struct, frozen=True):
     """A session file as the index has it, and how complete it is."""
 
     path: Path
-    fullness: tuple[int, datetime]
+    completeness: tuple[int, datetime]
     entry: dict[str, Any]
 
 
@@ -124,10 +124,10 @@ class Sessions:
             write_whole(path, msgspec.json.format(encode_json(rendered.payload), indent=2))
         except OSError as error:
             raise UsageError(f"cannot write {shown(str(path))}: {error.strerror}") from error
-        if known and fullness(stamped) < known.fullness:
+        if known and completeness(stamped) < known.completeness:
             self.remove_copies(id, path)
         if self.folder.name == PLACE:
-            listed[id] = listed_as(path, stamped)
+            listed[id] = listing_of(path, stamped)
             self.write_index(index_of(listed.values(), now))
         return path
 
@@ -160,9 +160,9 @@ class Sessions:
         listed: dict[str, SessionListing] = {}
         for path, session in self.all():
             if session.id:
-                entry = listed_as(path, session)
+                entry = listing_of(path, session)
                 known = listed.get(session.id, entry)
-                listed[session.id] = max(known, entry, key=lambda one: one.fullness)
+                listed[session.id] = max(known, entry, key=lambda one: one.completeness)
         return listed
 
     def all(self) -> Iterator[tuple[Path, Conversation]]:
@@ -186,7 +186,7 @@ class Sessions:
     def file_of(self, id: str) -> tuple[Path, Conversation] | None:
         """Return the file of a session: the most complete, then the one written last."""
         found = [entry for entry in self.all() if entry[1].id == id]
-        return max(found, key=lambda entry: fullness(entry[1])) if found else None
+        return max(found, key=lambda entry: completeness(entry[1])) if found else None
 
     def free_path(self, created: datetime, slug: str) -> Path:
         """Return a free path for a new session."""
@@ -239,7 +239,7 @@ def log_lines(session: Conversation, context: Context) -> list[str]:
 # --- what the index says ---------------------------------------------------------------------
 
 
-def listed_as(path: Path, session: Conversation) -> SessionListing:
+def listing_of(path: Path, session: Conversation) -> SessionListing:
     """Return a session's line in the index."""
     fields = fields_of(session)
     spoken = [message.sent_at for message in session.messages if message.sent_at]
@@ -257,7 +257,7 @@ def listed_as(path: Path, session: Conversation) -> SessionListing:
         ),
         "message_count": len(session.messages),
     }
-    return SessionListing(path, fullness(session), entry)
+    return SessionListing(path, completeness(session), entry)
 
 
 def first_time(*times: Any) -> str:
@@ -333,7 +333,7 @@ def begun(session: Conversation) -> datetime | None:
     return session.messages[0].time if session.messages else None
 
 
-def fullness(session: Conversation) -> tuple[int, datetime]:
+def completeness(session: Conversation) -> tuple[int, datetime]:
     """Return how complete a copy of a session is."""
     updated = read_time(str(fields_of(session).get("updated_at")))
     return len(session.messages), updated or datetime.min.replace(tzinfo=UTC)

@@ -7,7 +7,7 @@ from collections.abc import Set
 
 from contextwright.text.terms import plain
 
-__all__ = ["addresses_somebody", "means_one", "means_speaker"]
+__all__ = ["addresses_somebody", "means_speaker_alone", "means_speaker"]
 
 ONE = frozenset(
     map(
@@ -66,7 +66,7 @@ def means_speaker(words: Set[str], text: str) -> bool:
     return not FIRST.isdisjoint(words) or HAN_FIRST.search(text) is not None
 
 
-def means_one(words: Set[str], text: str) -> bool:
+def means_speaker_alone(words: Set[str], text: str) -> bool:
     """Whether a text is about its speaker alone: it says "I" or "my", not just "me", nor "we".
 
     The arguments are those of `means_speaker`.

@@ -135,7 +135,7 @@ class Growth:
     def first_fitted(self, last: int) -> int:
         """Return the place of the earliest start that has always fitted, else `last`."""
         late = self.view.log.exchanges.late(self.earliest)
-        barred = sorted(map(self._barred, late), reverse=True)
+        barred = sorted(map(self._blocked_range, late), reverse=True)
         reached = 0
         for place in range(len(self.room.starts) - 1, last, -1):
             start = self.room.starts[place]
@@ -145,7 +145,7 @@ class Growth:
                 return place
         return last
 
-    def _barred(self, result: int) -> tuple[int, int]:
+    def _blocked_range(self, result: int) -> tuple[int, int]:
         """Return from where to where a window did not fit when a late result required its call."""
         members = self.view.log.exchanges.members(result)
         distant = self._exchanges.get(members[0])

@@ -26,7 +26,7 @@ __all__ = [
     "Entries",
     "is_valid",
     "packed_size",
-    "take_turns",
+    "roles_alternate",
     "without_plain",
 ]
 
@@ -74,7 +74,7 @@ def packed_size(body: dict[str, Any], shape: Any, texts: list[str]) -> int:
         return 0
 
 
-def take_turns(messages: list[Any], other: str) -> bool:
+def roles_alternate(messages: list[Any], other: str) -> bool:
     """Whether the user and the other role take turns, and the user comes last."""
     try:
         roles = [message["role"] for message in messages]

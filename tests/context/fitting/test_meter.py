@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import contextwright as cw
-from contextwright.context.fitting.meter import TokenMeter, told_apart
+from contextwright.context.fitting.meter import TokenMeter, split_results
 from contextwright.context.fitting.shape import shape_of
 from contextwright.models import find
 from contextwright.tokens.pieces import outline
@@ -60,20 +60,20 @@ def test_a_message_alone_costs_what_its_request_does(
     message: cw.Message, meter: TokenMeter
 ) -> None:
     if message.role != "system":
-        assert meter.cost(message) == price_of(told_apart(message), meter)
+        assert meter.cost(message) == price_of(split_results(message), meter)
 
 
 def test_results_beside_words_are_a_message_of_their_own() -> None:
     words, result = cw.Text("Look:"), cw.ToolResult("c1", "seen")
     for role in ("user", "assistant"):
         apart = [cw.Message(role, (words,)), cw.Message("tool", (result,))]
-        assert told_apart(cw.Message(role, (words, result))) == apart
+        assert split_results(cw.Message(role, (words, result))) == apart
     for whole in (
         cw.user("Look:"),
         cw.Message("user", (result, result)),
         cw.Message("tool", (result, words)),
     ):
-        assert told_apart(whole) == [whole]
+        assert split_results(whole) == [whole]
 
 
 def price_of(messages: list[cw.Message], meter: TokenMeter) -> float:

@@ -116,7 +116,7 @@ def erase(
     if as_json:
         say_json(erased)
     else:
-        tell(erased, dry_run=what.dry_run)
+        report_erasure(erased, dry_run=what.dry_run)
     return 0
 
 
@@ -144,7 +144,7 @@ def time_before(age: str) -> datetime:
         raise UsageError(f"--older-than {shown(age)} is before the year 1") from None
 
 
-def tell(erased: Erasure, *, dry_run: bool) -> None:
+def report_erasure(erased: Erasure, *, dry_run: bool) -> None:
     """Print what was erased, and where copies may remain."""
     counts = [
         numbered(erased.messages, "message"),

@@ -143,7 +143,7 @@ def import_files(
                     store = opened(where)
                 outcome = take_in(opened_files, task, store, dry_run=dry_run)
                 label = opened_files.label
-                tell(label, outcome, dry_run=dry_run, listed=changes, as_json=as_json)
+                report_import(label, outcome, dry_run=dry_run, listed=changes, as_json=as_json)
     finally:
         if store is not None:
             store.close()
@@ -188,7 +188,9 @@ def refuse_unused(intake: Intake, format: str) -> None:
     refuse(unused, f"has no effect on files of {format}")
 
 
-def tell(label: str, outcome: Outcome, *, dry_run: bool, listed: bool, as_json: bool) -> None:
+def report_import(
+    label: str, outcome: Outcome, *, dry_run: bool, listed: bool, as_json: bool
+) -> None:
     """Print how a file was read, how much of it is new, and what was left out."""
     found = outcome.report
     if as_json:

@@ -79,12 +79,12 @@ def record(
     settings = read_settings(routes) if routes else passing_settings(os.environ)
     with opened(where, sync="fast") as store, TemporaryDirectory() as folder:
         newest = store.requests(limit=1)
-        with kept_back(), private_gateway(settings, store) as address:
+        with hold_warnings(), private_gateway(settings, store) as address:
             prepared = launch(command, address, os.environ, Path(folder))
             try:
                 code = run(prepared.command, prepared.environment)
             except OSError as error:
-                return not_started(command[0], error)
+                return report_failed_start(command[0], error)
             finally:
                 if prepared.copy is not None:
                     prepared.copy.give_back()
@@ -114,7 +114,7 @@ class Warnings(logging.Handler):
 
 
 @contextmanager
-def kept_back() -> Generator[None]:
+def hold_warnings() -> Generator[None]:
     """Print warnings only at the end of the block: before, the terminal is the program's."""
     warnings = Warnings()
     logging.getLogger().addHandler(warnings)
@@ -152,14 +152,14 @@ def run(command: Sequence[str], environment: dict[str, str]) -> int:
     Raises:
         OSError: it cannot be started.
     """
-    with handed_on() as running:
+    with forward_signals() as running:
         program = subprocess.Popen(command, env=environment)
         running.append(program)
         code = program.wait()
     return 128 - code if code < 0 else code
 
 
-def not_started(program: str, error: OSError) -> int:
+def report_failed_start(program: str, error: OSError) -> int:
     """Say why a program does not run, and return the exit code that shells have for it."""
     is_missing = isinstance(error, FileNotFoundError)
     is_name = os.path.basename(program) == program
@@ -168,17 +168,17 @@ def not_started(program: str, error: OSError) -> int:
 
 
 @contextmanager
-def handed_on() -> Generator[list[subprocess.Popen[bytes]]]:
+def forward_signals() -> Generator[list[subprocess.Popen[bytes]]]:
     """Pass signals on to the program, unless a terminal has done that already."""
     running: list[subprocess.Popen[bytes]] = []
     reached = {getattr(signal, name, None) for name in FROM_KEYS if input_is_terminal()}
 
-    def pass_on(number: int, _: FrameType | None) -> None:
+    def forward(number: int, _: FrameType | None) -> None:
         for program in running if number not in reached else ():
             program.send_signal(number)
 
     known = [getattr(signal, name) for name in FORWARDED if hasattr(signal, name)]
-    old = {number: signal.signal(number, pass_on) for number in known}
+    old = {number: signal.signal(number, forward) for number in known}
     try:
         yield running
     finally:

@@ -86,7 +86,7 @@ def serve(
             **(collectors() if settings.telemetry else {}),
         )
         note(f"cw: listening on http://{host}:{listener.getsockname()[1]} (token in {path})")
-        favour_streams()
+        prioritise_streams()
         GatewayServer(app).run(sockets=[listener])
     return 0
 
@@ -113,7 +113,7 @@ def collectors() -> dict[str, Any]:
     return {"tracer_provider": send_to_collector(), "meter_provider": measure_to_collector()}
 
 
-def favour_streams() -> None:
+def prioritise_streams() -> None:
     """Let pieces of answers go on at once while requests are recorded beside them.
 
     The thread that records hands over after 2 ms, not 5, because the loop has to wait for that with

@@ -202,7 +202,7 @@ def agents_of(options: RequestOptions) -> Agents | None:
     """
     if options.agents is None:
         if options.agent is not None:
-            raise UsageError("--agent is one of agents.json", hint="name the file with --agents")
+            raise UsageError("--agent needs --agents", hint="name agents.json with --agents")
         return None
     if options.recipe != "port42":
         raise UsageError("--agents belongs to --recipe port42", hint="add --recipe port42")

@@ -92,7 +92,7 @@ def tune(
     model = find_model(target.model, target.models)
     formats.find(target.format or model.format)
     conversations, failed = recorded(logs or [], source, where, most)
-    trials = tried(conversations, target, model)
+    trials = replay_candidates(conversations, target, model)
     best = recommend(trials, min_kept=min_kept / 100)
     best_ones = frontier(trials)
     show(trials, best_ones, best, as_json=as_json)
@@ -103,7 +103,9 @@ def tune(
     return 1 if failed else 0
 
 
-def tried(conversations: list[Conversation], target: TargetOptions, model: Model) -> list[Trial]:
+def replay_candidates(
+    conversations: list[Conversation], target: TargetOptions, model: Model
+) -> list[Trial]:
     """Replay the conversations with every candidate, with a progress bar."""
     with progress("tune") as moved:
         return try_candidates(
@@ -156,7 +158,7 @@ def recorded(
             found += input.all()
             skipped += input.skipped
     left_out(skipped)
-    tell_of_the_rest(len(found), most)
+    note_skipped(len(found), most)
     return found[:most], failed
 
 
@@ -164,11 +166,11 @@ def from_store(where: StoreOptions, most: int) -> list[Conversation]:
     """Return the conversations of a store that were active last."""
     with existing(where) as store:
         ids = [info.id for info in store.list()]
-        tell_of_the_rest(len(ids), most)
+        note_skipped(len(ids), most)
         return [conversation_of(store.conversation(id)) for id in ids[:most]]
 
 
-def tell_of_the_rest(found: int, most: int) -> None:
+def note_skipped(found: int, most: int) -> None:
     """Say that not all conversations are replayed."""
     if found > most:
         note(f"cw: {numbered(most, 'conversation')} of {found:,} replayed (--most)")

@@ -100,7 +100,7 @@ class Attempt:
 
     def fitted(self) -> Fitted | Count:
         """Return the request, or the count of the smallest one this attempt could make."""
-        return self._whole() or self._unpressed(self._cut())
+        return self._whole() or self._with_smaller_summary(self._cut())
 
     def _whole(self) -> Fitted | None:
         """Return the request with every message, if the window wants them all and they fit."""
@@ -153,7 +153,7 @@ class Attempt:
         plan, relaxed = self.plan, self.relaxed
         return Attempt(plan, self.budget, relaxed, self.reserve, window, for_summary=for_summary)
 
-    def _unpressed(self, narrow: Fitted | Count) -> Fitted | Count:
+    def _with_smaller_summary(self, narrow: Fitted | Count) -> Fitted | Count:
         """Return the request, or one with less room for a summary, if that room costs too much.
 
         A large exchange may fit beside a short summary, and not beside the longest. A window that
@@ -168,7 +168,7 @@ class Attempt:
         if is_enough or len(window.alternatives) > 1:  # of those the one with most messages counts
             return narrow
         fuller = self._like(window.fullest, for_summary=not is_fullest)
-        fullest = fuller._cut() if is_fullest else fuller._unpressed(fuller._cut())
+        fullest = fuller._cut() if is_fullest else fuller._with_smaller_summary(fuller._cut())
         if not isinstance(fullest, Fitted) or self._sent(narrow) >= share * self._sent(fullest):
             return narrow
         room = self._inside(self.limit)
@@ -256,7 +256,7 @@ class Attempt:
         least = (1 - self.window.unused) * self._sent(fullest)
         if self._sent(narrow) >= least:
             return narrow
-        window = self.window.begun_by(self._latest(fullest, narrow, least, self._inside(limit)))
+        window = self.window.starting_by(self._latest(fullest, narrow, least, self._inside(limit)))
         room = min(self._inside(self.limit), self._spent(fullest))
         wide = self.trial(self._decided(window, room))
         fits = wide.free >= self._reserved(wide.draft.decisions)

@@ -214,7 +214,7 @@ class TokenMeter:
 
     def _outline(self, *given: Message) -> list[Piece | Turn]:
         """Return what messages alone make, without the frame of a request."""
-        messages = [one for message in given for one in told_apart(message)]
+        messages = [one for message in given for one in split_results(message)]
         payload = render(messages, self.format, model=self.model, repair=False).payload
         return [one for one in outline(payload, self.format) if one.place != "request"]
 
@@ -269,7 +269,7 @@ def leading_system(payload: Any) -> list[str]:
     return places
 
 
-def told_apart(message: Message) -> list[Message]:
+def split_results(message: Message) -> list[Message]:
     """Split a message as the render rules do: results are never the assistant's own text."""
     results = message.results
     if not results or message.role == "tool" or len(results) == len(message.parts):

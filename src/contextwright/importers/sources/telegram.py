@@ -180,7 +180,7 @@ def message_of(fields: Fields, chat: str, bot: str | None, options: ReadOptions)
         rest[ANSWERED], answered = fields.data[ANSWERED], None
     meta, time = mark(f"{NAME}/{chat}/{id}", telegram=rest), time_of(fields)
     if service:
-        return event(happening(fields), author, at=time, meta=meta)
+        return event(service_event_text(fields), author, at=time, meta=meta)
     parts = tuple(parts_of(fields))
     if not parts:
         return None
@@ -202,7 +202,7 @@ def time_of(fields: Fields) -> str | None:
     return local.replace(tzinfo=timezone(ahead)).isoformat()
 
 
-def happening(fields: Fields) -> str:
+def service_event_text(fields: Fields) -> str:
     """Describe an event."""
     said = [fields.maybe("actor"), (fields.maybe("action") or "service message").replace("_", " ")]
     said += [fields.maybe("title"), words_of(fields)]

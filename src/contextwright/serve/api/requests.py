@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct, field
 
-from contextwright.context.receipt import Unit, spelt_steps, units_of
+from contextwright.context.receipt import Unit, encoded_steps, units_of
 from contextwright.documents.read import decode
 from contextwright.errors import NotFound, ParseError, Problem
 from contextwright.formats import FormatName
@@ -115,7 +115,7 @@ def get_request(store: Store, query: RecordedQuery) -> RequestReceipt:
         request=record,
         payload=payload,
         count=counted,
-        units=list(units_of(spelt_steps(payload), counted.places)),
+        units=list(units_of(encoded_steps(payload), counted.places)),
         problems=check(payload, format, model=model),
     )
 

@@ -115,8 +115,8 @@ def copy(
 
     brought: list[Entry] = []
     for group in groups_of(entries):
-        works = [bringing(source, entry, there.get((entry.tenant, entry.id))) for entry in group]
-        written = target.write_alone(together(works))
+        works = [copy_work(source, entry, there.get((entry.tenant, entry.id))) for entry in group]
+        written = target.write_alone(combined(works))
         brought += [entry for entry in written if entry is not None]
         advance(sum(entry.own for entry in group))
     done.messages = sum(entry.own for entry in brought) - done.known
@@ -162,12 +162,12 @@ def pairing(entry: Entry) -> Work[None]:
     return work
 
 
-def bringing(source: Engine, entry: Entry, seen: Entry | None) -> Work[Entry | None]:
+def copy_work(source: Engine, entry: Entry, seen: Entry | None) -> Work[Entry | None]:
     """Return work that copies one conversation."""
-    return lambda connection: bring(connection, source, entry, seen)
+    return lambda connection: copy_conversation(connection, source, entry, seen)
 
 
-def together(works: Sequence[Work[Entry | None]]) -> Work[list[Entry | None]]:
+def combined(works: Sequence[Work[Entry | None]]) -> Work[list[Entry | None]]:
     """Combine several works into one."""
     return lambda connection: [work(connection) for work in works]
 
@@ -189,7 +189,9 @@ def groups_of(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
 # --- writing -------------------------------------------------------------------------------------
 
 
-def bring(connection: Connection, source: Engine, old: Entry, seen: Entry | None) -> Entry | None:
+def copy_conversation(
+    connection: Connection, source: Engine, old: Entry, seen: Entry | None
+) -> Entry | None:
     """Write what the target lacks of a conversation; return it as copied.
 
     `seen` is what the target held when it was compared. Returns None if it was removed meanwhile.
@@ -204,8 +206,8 @@ def bring(connection: Connection, source: Engine, old: Entry, seen: Entry | None
     if known is None:
         number, after = created(connection, entry), entry.before
     elif is_same_state(connection, entry, marks, known):
-        bring_summaries(connection, source, entry, known.number)
-        bring_places(connection, source, entry, known.number)
+        copy_summaries(connection, source, entry, known.number)
+        copy_places(connection, source, entry, known.number)
         return entry
     else:
         number, after = known.number, known.last
@@ -219,8 +221,8 @@ def bring(connection: Connection, source: Engine, old: Entry, seen: Entry | None
     insert(connection, "answers", "seq, joins", number, answers)
     versions = source.read(lambda one: one.rows(VERSIONS, entry.number))
     insert(connection, "versions", "seq, number, replaced, body", number, versions)
-    bring_summaries(connection, source, entry, number)
-    bring_places(connection, source, entry, number)
+    copy_summaries(connection, source, entry, number)
+    copy_places(connection, source, entry, number)
     return entry
 
 
@@ -278,7 +280,7 @@ def make_room(connection: Connection, entry: Entry, number: int) -> None:
         connection.run(f"DELETE FROM {table} WHERE conversation = ?", number)
 
 
-def bring_summaries(connection: Connection, source: Engine, entry: Entry, number: int) -> None:
+def copy_summaries(connection: Connection, source: Engine, entry: Entry, number: int) -> None:
     """Copy the summaries of what is copied, because a model's cannot be reproduced."""
     every = source.read(
         lambda one: [row for row in one.rows(summaries.ROWS, entry.number) if row[1] <= entry.last]
@@ -286,7 +288,7 @@ def bring_summaries(connection: Connection, source: Engine, entry: Entry, number
     connection.run_many(summaries.INSERT, [(number, *row) for row in every])
 
 
-def bring_places(connection: Connection, source: Engine, entry: Entry, number: int) -> None:
+def copy_places(connection: Connection, source: Engine, entry: Entry, number: int) -> None:
     """Copy the places by which the next request of a client finds its conversation."""
     every = source.read(
         lambda one: [row for row in one.rows(PLACES, entry.number) if row[0] <= entry.last]

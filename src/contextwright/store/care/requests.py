@@ -37,7 +37,7 @@ def copy(source: Engine, target: Engine, tenant: str | None = None) -> int:
     """
     copying = RequestCopy(source)
     for rows in pages(source, tenant):
-        target.write_alone(lambda connection, rows=rows: copying.bring(connection, rows))
+        target.write_alone(lambda connection, rows=rows: copying.add_missing(connection, rows))
     return copying.added
 
 
@@ -64,7 +64,7 @@ class RequestCopy:
         self.taken: set[int] = set()
         self.added = 0
 
-    def bring(self, connection: Connection, rows: Sequence[Row]) -> None:
+    def add_missing(self, connection: Connection, rows: Sequence[Row]) -> None:
         """Write the requests that the target lacks."""
         for number, tenant, id, session, state, process, started, answer, record in rows:
             known = connection.rows(KNOWN, tenant, started, process, session)
@@ -74,8 +74,8 @@ class RequestCopy:
                 place = None if head is None else head.number
                 about = (session, state, process, started, answer, self.renumbered(record))
                 ((new,),) = connection.rows(INSERT, tenant, place, *about)
-                self.bring_bodies(connection, number, new)
-                self.bring_signatures(connection, number, new)
+                self.copy_bodies(connection, number, new)
+                self.copy_signatures(connection, number, new)
                 self.added += 1
             self.numbers[number] = new
             self.taken.add(new)
@@ -87,7 +87,7 @@ class RequestCopy:
             return text
         return written(replace(record, previous=self.numbers.get(record.previous)))
 
-    def bring_bodies(self, connection: Connection, number: int, new: int) -> None:
+    def copy_bodies(self, connection: Connection, number: int, new: int) -> None:
         """Write the bodies of a request: the same differences from the same bodies."""
         for kind, base, *rest in self.source.read(lambda one: one.rows(BODIES, number)):
             if base is None or base in self.numbers:
@@ -98,7 +98,7 @@ class RequestCopy:
                 if body is not None:
                     bodies.replace(connection, new, kind, body, None)
 
-    def bring_signatures(self, connection: Connection, number: int, new: int) -> None:
+    def copy_signatures(self, connection: Connection, number: int, new: int) -> None:
         """Write what the provider signed of the answer."""
         rows = self.source.read(lambda one: one.rows(signatures.SELECT, number))
         connection.run_many(signatures.INSERT, [(new, *row) for row in rows])

@@ -86,7 +86,7 @@ def replay(
     needs = needs_of(recipe, facts, options.get("budget"))
     loaded: LoadedHistory | None = None
     for at, now in moments:
-        loaded = loaded and brought_up(state, loaded, at)
+        loaded = loaded and with_new_messages(state, loaded, at)
         loaded = loaded or take(state, id, recipe, facts, format, needs, at)
         options["now"] = now
         try:
@@ -165,7 +165,7 @@ def take(
     known = state.builds.take((state.tenant, id, at))
     if known is not None:
         if known.history.fits(format, model, recipe) and known.needs.holds(needs):
-            known = brought_up(state, known, at)
+            known = with_new_messages(state, known, at)
             if known is not None:
                 return known
     require(format, str, "a format")
@@ -192,7 +192,9 @@ def take(
     return state.engine.read(work)
 
 
-def brought_up(state: State, loaded: LoadedHistory, at: int | None = None) -> LoadedHistory | None:
+def with_new_messages(
+    state: State, loaded: LoadedHistory, at: int | None = None
+) -> LoadedHistory | None:
     """Add new messages, or those up to number `at`; None if more than the end has changed."""
 
     def work(connection: Connection) -> LoadedHistory | None:

@@ -129,7 +129,7 @@ def copy(source: Engine, target: Engine, tenant: str | None = None) -> int:
     """
     count = 0
     for rows in pages(source, tenant):
-        target.write_alone(lambda connection, rows=rows: bring(connection, rows))
+        target.write_alone(lambda connection, rows=rows: add_missing(connection, rows))
         count += len(rows)
     return count
 
@@ -142,7 +142,7 @@ def count(source: Engine, tenant: str | None = None) -> int:
 def require_agreement(source: Engine, target: Engine, tenant: str | None = None) -> None:
     """Refuse a target that has a different memory with the same id, before anything is written."""
     for rows in pages(source, tenant):
-        target.read(lambda connection, rows=rows: [is_there(connection, row) for row in rows])
+        target.read(lambda connection, rows=rows: [is_up_to_date(connection, row) for row in rows])
 
 
 def pages(source: Engine, tenant: str | None) -> Iterator[list[Row]]:
@@ -153,18 +153,18 @@ def pages(source: Engine, tenant: str | None) -> Iterator[list[Row]]:
         number = rows[-1][0]
 
 
-def bring(connection: Connection, rows: Sequence[Row]) -> None:
+def add_missing(connection: Connection, rows: Sequence[Row]) -> None:
     """Write the memories that the target lacks."""
     for row in rows:
         _, tenant, id, kind, about, scope, body, *accesses = row
-        there = is_there(connection, row)
+        there = is_up_to_date(connection, row)
         if there is None:
             connection.run(COPY, tenant, id, kind, about, scope, body, *accesses)
         elif not there:
             replace(connection, tenant, id, body)
 
 
-def is_there(connection: Connection, row: Row) -> bool | None:
+def is_up_to_date(connection: Connection, row: Row) -> bool | None:
     """Whether the target has a memory; False for an episode with other text, None if not at all.
 
     Raises:
@@ -172,14 +172,14 @@ def is_there(connection: Connection, row: Row) -> bool | None:
     """
     _, tenant, id, _, _, _, body, *_ = row
     for _, _, known, *_ in connection.rows(f"{SELECT} AND id = ?", tenant, id):
-        if known != body and not (was_made(known) and was_made(body)):
+        if known != body and not (is_made_episode(known) and is_made_episode(body)):
             hint = "copy into another store, or forget it there"
             raise Conflict(f"the memory {shown(id)} of the target is different", hint=hint)
         return known == body
     return None
 
 
-def was_made(body: str) -> bool:
+def is_made_episode(body: str) -> bool:
     """Whether a memory is an episode made from messages, not added by a person."""
     memory = decoded(body)
     return memory is not None and Episode.of(memory) is not None
@@ -309,7 +309,7 @@ def sound(memory: Memory) -> Memory:
         raise UsageError("passages are found in conversations, not remembered", hint=hint)
     require(memory.text, str, "the text of a memory")
     if not memory.text.strip():
-        raise UsageError("a memory without text")
+        raise UsageError("a memory needs text")
     if memory.about is not None:
         require_name(memory.about, "person's id")
     require_name(memory.scope, "conversation's id", empty=True)

@@ -162,7 +162,7 @@ def openai_tools(tools: list[Fields], choice: Any) -> Found:
     for tool in tools:
         if tool.get("type") == "namespace":
             inner = [fields(one) for one in items(tool.get("tools"))]
-            yield from told_of_tools(tool.get("description"))
+            yield from tool_text(tool.get("description"))
         else:
             inner = [tool]
         for one in inner:
@@ -174,14 +174,14 @@ def openai_tools(tools: list[Fields], choice: Any) -> Found:
                 own.append(definition(one))
                 written = fields(fields(one.get("custom") or one).get("format"))
                 grammar = fields(written.get("grammar") or written)  # nested in a chat request
-                yield from told_of_tools(grammar.get("definition"))
+                yield from tool_text(grammar.get("definition"))
     if own:
         yield Piece("tools", "tools", own)
         if choice == "required" or isinstance(choice, dict):
             yield Piece("forced", "tools")
 
 
-def told_of_tools(text: Any) -> Found:
+def tool_text(text: Any) -> Found:
     """Yield a text about tools that no recording has the price of: a grammar, a namespace's."""
     if text:
         yield Piece("opaque", "tools", text_of(text))

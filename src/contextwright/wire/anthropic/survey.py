@@ -17,7 +17,7 @@ from contextwright.wire.anthropic.output import output_path
 from contextwright.wire.anthropic.turns import CALL_NAME, ID, MARK
 from contextwright.wire.anthropic.types import UNSIGNED, AssistantMessage, Request, UserMessage
 from contextwright.wire.shapes import Shape, objects_in
-from contextwright.wire.survey import BLOCK, WRONG_TYPES, Entries, packed_size, take_turns
+from contextwright.wire.survey import BLOCK, WRONG_TYPES, Entries, packed_size, roles_alternate
 from contextwright.wire.values import Object, is_list
 
 __all__ = ["survey"]
@@ -47,7 +47,7 @@ class Found:
 def survey(payload: Object) -> Found | None:
     """Return what the messages hold; None if types or order need a closer look."""
     messages = payload.get("messages")
-    if not is_list(messages) or not take_turns(messages, "assistant"):
+    if not is_list(messages) or not roles_alternate(messages, "assistant"):
         return None
     if messages[0]["role"] != "user":
         return None

@@ -12,7 +12,7 @@ from typing import Any
 from contextwright.models import Model
 from contextwright.wire.gemini.turns import FUNCTION_NAME, FUNCTIONS, inline_data
 from contextwright.wire.gemini.types import Content, Proto, Request
-from contextwright.wire.survey import BLOCK, WRONG_TYPES, is_valid, take_turns
+from contextwright.wire.survey import BLOCK, WRONG_TYPES, is_valid, roles_alternate
 from contextwright.wire.values import Object, is_list
 
 __all__ = ["survey"]
@@ -42,7 +42,7 @@ class Found:
 def survey(body: Object, model: Model) -> list[Object] | None:
     """Return the parts that may hold media; None if types or order need a closer look."""
     contents = body.get("contents")
-    if not is_list(contents) or not take_turns(contents, "model"):
+    if not is_list(contents) or not roles_alternate(contents, "model"):
         return None
     found = Found()
     try:

@@ -21,7 +21,7 @@ __all__ = [
     "ROUTED",
     "Dialect",
     "HostedRequest",
-    "by_a_client",
+    "as_warning_if_known",
     "dialect_of",
     "is_routed_claude",
     "takes_cache_control",
@@ -155,7 +155,7 @@ CLIENT_FIELD = "provider_specific_fields"
 IN_A_MESSAGE = re.compile(rf"messages\[\d+\]\.{CLIENT_FIELD}").fullmatch
 
 
-def by_a_client(problem: Problem) -> Problem:
+def as_warning_if_known(problem: Problem) -> Problem:
     """Return the problem, as a warning if it is only about a field that a known client sends."""
     if problem.code == "T-extra" and IN_A_MESSAGE(problem.path):
         return Problem("T-extra", problem.path, "a field of LiteLLM", "warning")

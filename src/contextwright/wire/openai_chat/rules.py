@@ -33,7 +33,7 @@ from contextwright.wire.openai_chat.dialects import (
     ROUTED,
     Dialect,
     HostedRequest,
-    by_a_client,
+    as_warning_if_known,
     dialect_of,
 )
 from contextwright.wire.openai_chat.types import Request
@@ -139,7 +139,7 @@ def type_problems(payload: object, dialect: Dialect) -> list[Problem]:
     """List type errors: against OpenAI's own types, or against what all compatible hosts share."""
     exact = shape_problems(payload, Request)
     if dialect.closed or not exact:
-        return [by_a_client(problem) for problem in exact]
+        return [as_warning_if_known(problem) for problem in exact]
     shared = [
         problem for problem in shape_problems(payload, HostedRequest) if problem.code != "T-extra"
     ]

@@ -9,7 +9,13 @@ import msgspec
 from msgspec import Meta, Struct, field
 
 from contextwright.context.context import Context
-from contextwright.context.prompt import Difference, Prompt, difference_of, plainly_spelt, prompt_of
+from contextwright.context.prompt import (
+    Difference,
+    Prompt,
+    difference_of,
+    prompt_of,
+    with_plain_strings,
+)
 from contextwright.context.receipt import Comparison, Unit
 from contextwright.context.simulation.prompt_cache import Charge, dollars
 from contextwright.errors import UsageError, shown
@@ -97,7 +103,7 @@ def compare_contexts(store: Store, query: CompareQuery) -> ComparisonAnswer:
     payload = context.payload
     if name == "request":
         recorded, other, earlier = recorded_prompt(store, number_of(name, value))
-        payload = plainly_spelt(payload)
+        payload = with_plain_strings(payload)
         prompt = prompt_of(payload, context.format, context.model)
         this, comparison = figures_of(context, query.recipe), prompt.compared_with(recorded)
     else:
@@ -144,7 +150,7 @@ def recorded_prompt(store: Store, number: int) -> tuple[Prompt, RequestFigures, 
         price=price_of(prompt.tokens, model),
         request=number,
     )
-    return prompt, figures, plainly_spelt(payload)
+    return prompt, figures, with_plain_strings(payload)
 
 
 def figures_of(context: Context, recipe: str, other: Context | None = None) -> RequestFigures:

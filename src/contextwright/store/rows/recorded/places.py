@@ -21,7 +21,7 @@ from contextwright.messages.message import Message
 from contextwright.messages.parts import Media, Opaque, Part, Text, ToolCall, ToolResult
 from contextwright.store.engines.base import Connection, Row
 
-__all__ = ["INSERT", "Place", "Trail", "add", "longest", "sayings"]
+__all__ = ["INSERT", "Place", "Trail", "add", "longest", "spoken_content"]
 
 INSERT = """
 INSERT INTO places (conversation, seq, digest) VALUES (?, ?, ?)
@@ -90,19 +90,19 @@ class Trail:
         if not self._begun:
             return ""
         digest = self._digest
-        for kind, words in sayings(message):
+        for kind, words in spoken_content(message):
             digest.update(b"" if kind == self._speaker else f"\x1e{kind}\x1f".encode())
             digest.update(words.encode(errors="surrogatepass") if isinstance(words, str) else words)
             self._speaker = kind if kind in ("user", "assistant", "system") else ""
         return digest.hexdigest()
 
 
-def sayings(message: Message) -> Iterator[Saying]:
+def spoken_content(message: Message) -> Iterator[Saying]:
     """Yield what a message says, as kinds and text: the same for every spelling of it."""
     results: set[tuple[Any, ...]] = set()
     # Some clients cannot tell words behind calls from words before them.
     for part in sorted(message.parts, key=is_call):
-        said = tuple(sayings_of(part, message.role))
+        said = tuple(part_content(part, message.role))
         if isinstance(part, ToolResult) and part.call_id:
             # Gemini CLI sends each result twice when a session is resumed.
             if (result := (part.call_id, said)) in results:
@@ -116,7 +116,7 @@ def is_call(part: Part) -> bool:
     return isinstance(part, ToolCall)
 
 
-def sayings_of(part: Part, role: str) -> Iterator[Saying]:
+def part_content(part: Part, role: str) -> Iterator[Saying]:
     """Yield what one part says; nothing for thinking, and for what only its provider can read."""
     if isinstance(part, Text):
         if words := part.text.strip():
@@ -127,7 +127,7 @@ def sayings_of(part: Part, role: str) -> Iterator[Saying]:
         yield ("error" if part.is_error else "result"), part.text.strip()
         for inner in part.content if isinstance(part.content, tuple) else ():
             if isinstance(inner, Media) or inner.text is None:  # others are in the text
-                yield from sayings_of(inner, role)
+                yield from part_content(inner, role)
     elif isinstance(part, Media):
         yield "media", encode([part.data, part.url, part.file_id])
     elif isinstance(part, Opaque) and (role != "assistant" or CALL_ID in part.data):
