@@ -61,9 +61,9 @@ def test_wrong_calls(frame: daft.DataFrame) -> None:
         batch.convert(frame, "text", target="anthropic")
     with pytest.raises(UsageError, match="openai-batch needs ids"):
         batch.convert(frame, "chat", target="openai-batch")
-    with pytest.raises(UsageError, match="a budget of 0 tokens"):
+    with pytest.raises(UsageError, match="budget cannot be 0 tokens"):
         batch.build(frame, "chat", model="gpt-4o", budget=0)
-    with pytest.raises(UsageError, match="0 workers"):
+    with pytest.raises(UsageError, match="workers cannot be 0"):
         batch.convert(frame, "chat", target="anthropic", workers=0)
     with pytest.raises(UsageError, match="not a Daft dataframe: dict"):
         batch.convert({"chat": []}, "chat", target="anthropic")  # pyright: ignore

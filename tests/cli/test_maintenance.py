@@ -32,7 +32,7 @@ def test_doctor_says_and_mends(cw: Run, chat: str, tmp_path: Path) -> None:
     assert code == 0
     assert out.splitlines()[1:] == [
         f"backup    {saved}",
-        f"repaired  {wrong}; the last number is 4 again",
+        f"repaired  {wrong}; the last number was set to 4",
         "1 conversation, 4 messages: 0 problems",
     ]
     assert cw("doctor", "--store", saved).code == 1
@@ -41,7 +41,7 @@ def test_doctor_says_and_mends(cw: Run, chat: str, tmp_path: Path) -> None:
             "code": "head",
             "where": "conversation 'lunch'",
             "problem": "its head says 3, the last message is 4",
-            "cure": "the last number is 4 again",
+            "cure": "the last number was set to 4",
         }
     ]
 

@@ -91,7 +91,7 @@ def test_growth_and_retractions_are_said(tmp_path: Path) -> None:
     with Store(tmp_path / "s.db") as store:
         take(store, write_lines(path, *LOG[:2]))
         grown = take(store, write_lines(path, *LOG[:6]))
-        assert str(grown.report.changes[0]) == "update.edited s: message 2: went on at its source"
+        assert str(grown.report.changes[0]) == "update.edited s: message 2: continued at its source"
         retracted = take(store, write_lines(path, *LOG))
         assert [code for code in codes(retracted) if code != "repair.branch"] == ["update.hidden"]
         store.conversation("s").show(5)

@@ -112,7 +112,7 @@ DAMAGE = {
     ),
     "a gap between turns": (
         f"DELETE FROM turns WHERE {A} AND first = 5",
-        ["turns conversation 'a': nothing joins the turn at 1, of 4, to the next"],
+        ["turns conversation 'a': the turn at 1 (4 messages) is not linked to the next one"],
         False,
     ),
     "an answer that is noted of another": (
