@@ -52,7 +52,7 @@ def test_a_turn_in_any_spelling(tmp_path: Path, turn: Any, stored: list[cw.Messa
     ("turn", "reason"),
     [
         ("Hello", "a conversation cannot be 'Hello' (user(…) makes a message of a text; "),
-        ([ASKED, "Hello"], "messages[1] is 'Hello', not a message (user(…) makes a message of a text; "),
+        ([ASKED, "Hello"], "messages[1] is 'Hello', not a message (user(…) makes a message of "),
         (
             {"role": "user", "content": None},
             "a turn is stored as it is, and this one would change: repair.content "

@@ -55,7 +55,7 @@ class Window:
         """The same window without a share that it may leave unused."""
         return self
 
-    def starting_by(self, latest: int) -> Window:
+    def begun_by(self, latest: int) -> Window:
         """Return the same window, which begins at an index at the latest."""
         return self
 
@@ -151,7 +151,7 @@ class Stepped(
         """The same window with a cut to the token."""
         return replace(self, step=0)
 
-    def starting_by(self, latest: int) -> SteppedBy:
+    def begun_by(self, latest: int) -> SteppedBy:
         """Return the same window, whose cut is at an index at the latest."""
         return SteppedBy(self, latest)
 

@@ -256,7 +256,7 @@ class Attempt:
         least = (1 - self.window.unused) * self._sent(fullest)
         if self._sent(narrow) >= least:
             return narrow
-        window = self.window.starting_by(self._latest(fullest, narrow, least, self._inside(limit)))
+        window = self.window.begun_by(self._latest(fullest, narrow, least, self._inside(limit)))
         room = min(self._inside(self.limit), self._spent(fullest))
         wide = self.trial(self._decided(window, room))
         fits = wide.free >= self._reserved(wide.draft.decisions)
