@@ -25,84 +25,12 @@ SCHEMA = {
     "additionalProperties": False,
 }
 TOOL = cw.Tool("f", "d", {"type": "object"})
-BODIES: dict[str, dict[str, Any]] = {
-    "anthropic": {"model": "claude-opus-5", "messages": []},
-    "gemini": {"contents": []},
-    "openai-chat": {"model": "gpt-5.6-sol", "messages": []},
-    "openai-responses": {"model": "gpt-5.6-sol", "input": []},
-}
 WITHOUT_LIMIT = ("model", "messages", "contents", "input", "tools")
 FRAME = (*WITHOUT_LIMIT, "max_tokens")
 
 
-def body(format: str, **fields: Any) -> dict[str, Any]:
-    given = {**BODIES[format], **fields}
-    said = {"role": "user", "content": "hi"}
-    for key in ("messages", "input"):
-        if key in given:
-            given[key] = [said]
-    if "contents" in given:
-        given["contents"] = [{"role": "user", "parts": [{"text": "hi"}]}]
-    return given
-
-
 def asked(payload: dict[str, Any], frame: Sequence[str] = FRAME) -> dict[str, Any]:
     return {key: value for key, value in payload.items() if key not in frame}
-
-
-EFFORT = {
-    "anthropic": {"thinking": {"type": "adaptive"}, "output_config": {"effort": "high"}},
-    "gemini": {"generationConfig": {"thinkingConfig": {"thinkingLevel": "high"}}},
-    "openai-chat": {"reasoning_effort": "high"},
-    "openai-responses": {"reasoning": {"effort": "high"}},
-}
-STRUCTURED = {
-    "anthropic": {"output_config": {"format": {"type": "json_schema", "schema": SCHEMA}}},
-    "gemini": {
-        "generationConfig": {"responseMimeType": "application/json", "responseJsonSchema": SCHEMA}
-    },
-    "openai-chat": {
-        "response_format": {
-            "type": "json_schema",
-            "json_schema": {"name": "output", "schema": SCHEMA},
-        }
-    },
-    "openai-responses": {
-        "text": {"format": {"type": "json_schema", "name": "output", "schema": SCHEMA}}
-    },
-}
-STREAMED: dict[str, dict[str, Any]] = {
-    "anthropic": {"stream": True},
-    "openai-chat": {"stream": True},
-    "openai-responses": {"stream": True},
-}
-
-
-@pytest.mark.parametrize(
-    "meaning", [EFFORT, STRUCTURED, STREAMED], ids=["effort", "output", "stream"]
-)
-@pytest.mark.parametrize("source", MODELS)
-@pytest.mark.parametrize("target", MODELS)
-def test_a_setting_crosses(meaning: dict[str, dict[str, Any]], source: str, target: str) -> None:
-    if source not in meaning or target not in meaning or source == target:
-        return
-    rendered = cw.convert(body(source, **meaning[source]), source, target, model=MODELS[target])
-    assert asked(rendered.payload) == meaning[target]
-    assert [change for change in rendered.changes if change.code == "loss.setting"] == []
-    assert cw.check(rendered.payload, target, model=MODELS[target]) == []
-
-
-@pytest.mark.parametrize("mode", ["AUTO", "ANY", "NONE", "VALIDATED"])
-@pytest.mark.parametrize("target", [name for name in MODELS if name != "gemini"])
-def test_only_gemini_holds_calls_to_their_schemas(mode: str, target: str) -> None:
-    """The mode `VALIDATED` is `AUTO` with that promise."""
-    config = {"functionCallingConfig": {"mode": mode}}
-    tools = [{"functionDeclarations": [{"name": "f", "description": "d"}]}]
-    rendered = cw.convert(body("gemini", toolConfig=config, tools=tools), "gemini", target)
-    lost = [change.path for change in rendered.changes if change.code == "loss.setting"]
-    named = ["toolConfig.functionCallingConfig"] if mode == "VALIDATED" else []
-    refused = ["tool_choice"] if (mode, target) == ("ANY", "anthropic") else []
-    assert lost == [*named, *refused]
 
 
 @pytest.mark.parametrize(
@@ -244,25 +172,6 @@ def test_thinking_leaves_room_for_an_answer(
     assert [str(change) for change in rendered.changes] == changes
 
 
-@pytest.mark.parametrize(
-    ("settings", "target", "model", "lost"),
-    [
-        (cw.Settings(effort="high"), "openai-chat", "gpt-4o", ["effort"]),
-        (cw.Settings(effort="high"), "gemini", "gemini-2.0-flash", ["effort"]),
-        (cw.Settings(verbosity="low", seed=1), "anthropic", "claude-opus-5", ["verbosity", "seed"]),
-        (cw.Settings(cache_key="k"), "gemini", "gemini-3.8-flash", ["cache_key"]),
-        (cw.Settings(top_k=3), "openai-responses", "gpt-4o", ["top_k"]),
-        (cw.Settings(output=OutputFormat()), "openai-chat", "gpt-5.6-sol", ["output"]),
-    ],
-)
-def test_a_setting_without_a_place_is_said(
-    settings: cw.Settings, target: str, model: str, lost: list[str]
-) -> None:
-    conversation = cw.Conversation((cw.user("hi"),), settings=settings)
-    changes = cw.render(conversation, target, model=model).changes
-    assert sorted(c.path for c in changes if c.code == "loss.setting") == sorted(lost)
-
-
 def test_a_setting_that_nobody_knows_is_refused() -> None:
     body = {"messages": [], "settings": {"max_tokens": 5, "colour": "red"}}
     with pytest.raises(cw.ParseError, match="settings.colour"):
@@ -338,64 +247,3 @@ def test_every_setting_of_every_family() -> None:
                 ]
                 lines += [f"  {change}" for change in rendered.changes]
     compare("settings", "\n".join(lines))
-
-
-ALL: dict[str, dict[str, Any]] = {
-    "anthropic": {
-        "max_tokens": 5_000,
-        "temperature": 0.5,
-        "top_p": 0.9,
-        "top_k": 40,
-        "stop_sequences": ["END", "STOP"],
-        "thinking": {"type": "enabled", "budget_tokens": 2_048, "display": "summarized"},
-        "tools": [{"name": "f", "input_schema": {"type": "object"}}],
-        "tool_choice": {"type": "tool", "name": "f", "disable_parallel_tool_use": True},
-        **STRUCTURED["anthropic"],
-    },
-    "gemini": {
-        "generationConfig": {
-            "maxOutputTokens": 5_000,
-            "temperature": 0.5,
-            "topP": 0.9,
-            "topK": 40,
-            "seed": 7,
-            "presencePenalty": 0.1,
-            "frequencyPenalty": 0.2,
-            "stopSequences": ["END", "STOP"],
-            "thinkingConfig": {"thinkingBudget": 2_048, "includeThoughts": True},
-            **STRUCTURED["gemini"]["generationConfig"],
-        },
-        "tools": [{"functionDeclarations": [{"name": "f"}]}],
-        "toolConfig": {"functionCallingConfig": {"mode": "ANY", "allowedFunctionNames": ["f"]}},
-    },
-    "openai-chat": {
-        "max_completion_tokens": 5_000,
-        "temperature": 0.5,
-        "top_p": 0.9,
-        "seed": 7,
-        "presence_penalty": 0.1,
-        "frequency_penalty": 0.2,
-        "stop": ["END", "STOP"],
-        "reasoning_effort": "high",
-        "parallel_tool_calls": False,
-        "tools": [{"type": "function", "function": {"name": "f"}}],
-        "tool_choice": {"type": "function", "function": {"name": "f"}},
-        **STRUCTURED["openai-chat"],
-    },
-    "openai-responses": {
-        "max_output_tokens": 5_000,
-        "temperature": 0.5,
-        "top_p": 0.9,
-        "reasoning": {"effort": "high", "summary": "auto"},
-        "parallel_tool_calls": False,
-        "tools": [{"type": "function", "name": "f"}],
-        "tool_choice": {"type": "function", "name": "f"},
-        **STRUCTURED["openai-responses"],
-    },
-}
-"""Every setting that an API has in common with another."""
-
-
-def test_all_settings_are_read() -> None:
-    read = {name: cw.parse(body(name, **fields), name).settings for name, fields in ALL.items()}
-    compare("settings-read", {name: msgspec.to_builtins(one) for name, one in read.items()})

@@ -14,11 +14,9 @@ import contextwright as cw
 from contextwright.formats.replies.events import (
     ArgumentsDelta,
     CallStart,
-    ErrorEvent,
     Event,
     Finish,
     PartEnd,
-    ReplyError,
     SignatureDelta,
     TextDelta,
     ThinkingDelta,
@@ -319,25 +317,6 @@ def written_alike(one: ModelReply, other: ModelReply) -> bool:
     return reasons[0] == reasons[1] or {"filter", "stop"} == set(reasons)
 
 
-@per_format
-def test_an_error_in_a_stream_keeps_its_message(format: str) -> None:
-    error = ReplyError("overloaded", "Overloaded, try later", 529, "overloaded_error")
-    events = [
-        *list(events_of(cw.parse_reply(written("Hel"), "anthropic")))[:2],
-        ErrorEvent(error),
-    ]
-    data = b"".join(write_stream(events, format))
-    broken = gather(read_stream([data], format), format)
-    assert broken.message is not None
-    assert broken.message.text == "Hel"
-    assert broken.finish == "error"
-    assert broken.error is not None
-    assert (broken.error.kind, broken.error.message) == ("overloaded", "Overloaded, try later")
-    (change,) = broken.changes
-    assert change.code == "repair.interrupted"
-    assert "Overloaded, try later" in change.reason
-
-
 def written(text: str) -> JSON:
     return {
         "id": "msg_1",
@@ -369,33 +348,6 @@ def test_the_events_of_a_mixed_chat_stream_wait_for_their_turn() -> None:
             ("f", {"a": 1}, "c0"),
             ("g", {"b": 2}, "c1"),
         ]
-
-
-def test_a_compaction_arrives_by_its_delta() -> None:
-    events = [
-        {"type": "message_start", "message": {"id": "msg_1", "model": "m"}},
-        {
-            "type": "content_block_start",
-            "index": 0,
-            "content_block": {"type": "compaction", "content": None},
-        },
-        {
-            "type": "content_block_delta",
-            "index": 0,
-            "delta": {
-                "type": "compaction_delta",
-                "content": "So far.",
-                "encrypted_content": "e30=",
-            },
-        },
-        {"type": "content_block_stop", "index": 0},
-        {"type": "message_delta", "delta": {"stop_reason": "end_turn"}},
-        {"type": "message_stop"},
-    ]
-    block = {"type": "compaction", "content": "So far.", "encrypted_content": "e30="}
-    reply = cw.parse_stream(events, "anthropic")
-    assert parts_of(reply) == (cw.Opaque("anthropic", block, "So far."),)
-    assert reply.changes == ()
 
 
 @per_format

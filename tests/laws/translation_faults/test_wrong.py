@@ -1,4 +1,4 @@
-"""What crosses between formats, and what each format takes: one table or test per behaviour."""
+"""What translation once got wrong, by number; the laws are in laws/test_translation."""
 
 import base64
 from typing import Any
@@ -6,6 +6,9 @@ from typing import Any
 import pytest
 
 import contextwright as cw
+from contextwright.formats.replies.events import ErrorEvent, ReplyError
+from contextwright.formats.replies.reply import ModelReply, events_of, gather
+from contextwright.formats.replies.streams import read_stream, write_stream
 
 MODELS = {
     "anthropic": "claude-opus-5",
@@ -45,10 +48,7 @@ def claude(*messages: dict[str, Any], **fields: Any) -> dict[str, Any]:
     return {"model": "claude-opus-5", "max_tokens": 100, "messages": list(messages), **fields}
 
 
-# --- ids -------------------------------------------------------------------------------------
-
-
-def test_a_call_id_used_again_is_renumbered_where_ids_pair() -> None:
+def test_1_a_call_id_used_again_is_renumbered_where_ids_pair() -> None:
     body = chat(user(), call("a"), answer("a"), user(), call("a"), answer("a"))
     rendered = cw.convert(body, "openai-chat", "openai-responses", model="gpt-5.6-sol")
     ids = [item["call_id"] for item in rendered.payload["input"] if "call_id" in item]
@@ -58,7 +58,7 @@ def test_a_call_id_used_again_is_renumbered_where_ids_pair() -> None:
     ]
 
 
-def test_a_call_id_used_twice_in_responses_is_a_problem_and_mended() -> None:
+def test_1_a_call_id_used_twice_in_responses_is_a_problem_and_mended() -> None:
     pair = [
         {"type": "function_call", "call_id": "a", "name": "f", "arguments": "{}"},
         {"type": "function_call_output", "call_id": "a", "output": "ok"},
@@ -69,17 +69,6 @@ def test_a_call_id_used_twice_in_responses_is_a_problem_and_mended() -> None:
     assert errors(rendered.payload, "openai-responses") == []
     assert [change.code for change in rendered.changes] == ["repair.id"]
 
-
-def test_an_empty_call_id_is_a_problem_and_gets_a_name() -> None:
-    body = chat(user(), call(""), answer(""))
-    assert errors(body, "openai-chat") == ["OC-id-empty"]
-    rendered = cw.convert(body, "openai-chat", "openai-chat")
-    assert rendered.payload["messages"][1]["tool_calls"][0]["id"] == "call"
-    assert rendered.payload["messages"][2]["tool_call_id"] == "call"
-    assert [change.code for change in rendered.changes] == ["repair.id"]
-
-
-# --- valid -----------------------------------------------------------------------------------
 
 SEARCH = {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "x"}}
 FOUND = {"type": "web_search_tool_result", "tool_use_id": "s1", "content": []}
@@ -95,7 +84,7 @@ FOUND = {"type": "web_search_tool_result", "tool_use_id": "s1", "content": []}
     ],
     ids=["an open call", "a malformed result", "a lone result", "a pair"],
 )
-def test_hosted_blocks_stay_in_pairs(blocks: list[dict[str, Any]], kept: list[str]) -> None:
+def test_3_hosted_blocks_stay_in_pairs(blocks: list[dict[str, Any]], kept: list[str]) -> None:
     said = {"type": "text", "text": "Looking."}
     body = claude(user(), {"role": "assistant", "content": [said, *blocks]}, user("go on"))
     rendered = cw.convert(body, "anthropic", "anthropic")
@@ -105,12 +94,12 @@ def test_hosted_blocks_stay_in_pairs(blocks: list[dict[str, Any]], kept: list[st
     assert bool(rendered.changes) == (len(kept) < len(blocks))
 
 
-def test_an_open_hosted_call_at_the_end_stays_open() -> None:
+def test_3_an_open_hosted_call_at_the_end_stays_open() -> None:
     body = claude(user(), {"role": "assistant", "content": [SEARCH]})
     assert cw.convert(body, "anthropic", "anthropic").payload is body
 
 
-def test_a_leading_call_behind_a_models_words_follows_a_user_turn() -> None:
+def test_3_a_leading_call_behind_a_models_words_follows_a_user_turn() -> None:
     body = {
         "contents": [
             {"role": "model", "parts": [{"text": "Let me see."}]},
@@ -132,14 +121,14 @@ def test_a_leading_call_behind_a_models_words_follows_a_user_turn() -> None:
 
 
 @pytest.mark.parametrize("target", MODELS)
-def test_an_empty_file_is_named_and_not_sent(target: str) -> None:
+def test_3_an_empty_file_is_named_and_not_sent(target: str) -> None:
     media = cw.Media("document", "application/pdf", "", name="a.pdf")
     rendered = cw.render(cw.user(["See:", media]), target, model=MODELS[target])
     assert errors(rendered.payload, target) == []
     assert rendered.changes[0].code == "loss.media"
 
 
-def test_an_error_without_words_gets_some() -> None:
+def test_4_an_error_without_words_gets_some() -> None:
     history = [
         cw.user("go"),
         cw.assistant(cw.ToolCall("f", {}, "a")),
@@ -154,12 +143,9 @@ def test_an_error_without_words_gets_some() -> None:
     assert errors(rendered.payload, "anthropic") == ["A-error-empty"]
 
 
-# --- losses are said -------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("target", ["anthropic", "gemini", "openai-responses"])
 @pytest.mark.parametrize("role", ["system", "developer", "assistant"])
-def test_the_name_of_a_message_that_is_no_users_is_not_lost_silently(
+def test_5_the_name_of_a_message_that_is_no_users_is_not_lost_silently(
     role: str, target: str
 ) -> None:
     body = chat({"role": role, "content": "yes", "name": "Bob"}, user())
@@ -167,7 +153,7 @@ def test_the_name_of_a_message_that_is_no_users_is_not_lost_silently(
     assert "loss.author" in [change.code for change in rendered.changes]
 
 
-def test_what_a_document_says_beside_its_words_is_not_lost_silently() -> None:
+def test_5_what_a_document_says_beside_its_words_is_not_lost_silently() -> None:
     document = {
         "type": "document",
         "source": {"type": "text", "media_type": "text/plain", "data": "words"},
@@ -180,7 +166,7 @@ def test_what_a_document_says_beside_its_words_is_not_lost_silently() -> None:
         assert any("context" in reason and "citations" in reason for reason in lost), target
 
 
-def test_the_words_of_a_fetched_page_stay() -> None:
+def test_5_the_words_of_a_fetched_page_stay() -> None:
     page = {"type": "document", "source": {"type": "text", "media_type": "text/plain"}}
     page["source"]["data"] = "The whole page."  # type: ignore[index]
     fetched = {"type": "web_fetch_result", "url": "https://x.org", "content": page}
@@ -200,10 +186,50 @@ def test_the_words_of_a_fetched_page_stay() -> None:
         assert b"The whole page." in rendered.json, target
 
 
-# --- what the API takes ----------------------------------------------------------------------
+def test_5_a_compaction_arrives_by_its_delta() -> None:
+    events = [
+        {"type": "message_start", "message": {"id": "msg_1", "model": "m"}},
+        {
+            "type": "content_block_start",
+            "index": 0,
+            "content_block": {"type": "compaction", "content": None},
+        },
+        {
+            "type": "content_block_delta",
+            "index": 0,
+            "delta": {
+                "type": "compaction_delta",
+                "content": "So far.",
+                "encrypted_content": "e30=",
+            },
+        },
+        {"type": "content_block_stop", "index": 0},
+        {"type": "message_delta", "delta": {"stop_reason": "end_turn"}},
+        {"type": "message_stop"},
+    ]
+    block = {"type": "compaction", "content": "So far.", "encrypted_content": "e30="}
+    reply = cw.parse_stream(events, "anthropic")
+    assert reply.messages[0].parts == (cw.Opaque("anthropic", block, "So far."),)
+    assert reply.changes == ()
 
 
-def test_gemini_takes_one_tool_without_its_list() -> None:
+@pytest.mark.parametrize("format", MODELS)
+def test_5_an_error_in_a_stream_keeps_its_message(format: str) -> None:
+    error = ReplyError("overloaded", "Overloaded, try later", 529, "overloaded_error")
+    begun = list(events_of(ModelReply((cw.assistant("Hel"),))))[:2]
+    data = b"".join(write_stream([*begun, ErrorEvent(error)], format))
+    broken = gather(read_stream([data], format), format)
+    assert broken.message is not None
+    assert broken.message.text == "Hel"
+    assert broken.finish == "error"
+    assert broken.error is not None
+    assert (broken.error.kind, broken.error.message) == ("overloaded", "Overloaded, try later")
+    (change,) = broken.changes
+    assert change.code == "repair.interrupted"
+    assert "Overloaded, try later" in change.reason
+
+
+def test_6_gemini_takes_one_tool_without_its_list() -> None:
     declared = {"name": "f", "description": "d", "parameters": {"type": "OBJECT"}}
     body = {"contents": [{"role": "user", "parts": [{"text": "hi"}]}], "tools": {}}
     body["tools"] = {"functionDeclarations": [declared]}
@@ -213,7 +239,7 @@ def test_gemini_takes_one_tool_without_its_list() -> None:
     assert rendered.payload["tools"][0]["function"]["name"] == "f"
 
 
-def test_a_tool_search_may_be_answered_as_a_function() -> None:
+def test_6_a_tool_search_may_be_answered_as_a_function() -> None:
     body = {
         "model": "gpt-5.6-sol",
         "input": [
@@ -227,7 +253,7 @@ def test_a_tool_search_may_be_answered_as_a_function() -> None:
     assert cw.convert(body, "openai-responses", "openai-responses").payload is body
 
 
-def test_a_developer_is_one_in_both_of_openais_formats() -> None:
+def test_6_a_developer_is_one_in_both_of_openais_formats() -> None:
     body = chat({"role": "developer", "content": "Be brief."}, user())
     there = cw.convert(body, "openai-chat", "openai-responses", model="gpt-5.6-sol")
     assert there.payload["input"][0] == {"role": "developer", "content": "Be brief."}
@@ -255,12 +281,10 @@ def test_a_developer_is_one_in_both_of_openais_formats() -> None:
     ],
     ids=["metadata", "a warm-up", "thinking shown as updates"],
 )
-def test_what_the_vendors_own_client_sends_is_no_error(format: str, body: Any) -> None:
+def test_6_what_the_vendors_own_client_sends_is_no_error(format: str, body: Any) -> None:
     assert errors(body, format) == []
     assert cw.convert(body, format, format).payload is body
 
-
-# --- what the API refuses --------------------------------------------------------------------
 
 LARGE = base64.b64encode(b"\0" * 6_000_000).decode()
 
@@ -281,7 +305,7 @@ def images(data: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("format", MODELS)
-def test_bytes_that_are_not_base64_are_a_problem_and_not_sent(format: str) -> None:
+def test_7_bytes_that_are_not_base64_are_a_problem_and_not_sent(format: str) -> None:
     body = images("not base64!")[format]
     assert errors(body, format) == ["X-base64"]
     rendered = cw.convert(body, format, format, model=MODELS[format])
@@ -290,22 +314,28 @@ def test_bytes_that_are_not_base64_are_a_problem_and_not_sent(format: str) -> No
 
 
 @pytest.mark.parametrize("format", MODELS)
-def test_an_image_too_large_for_a_provider_is_a_problem_there(format: str) -> None:
+def test_7_an_image_too_large_for_a_provider_is_a_problem_there(format: str) -> None:
     body = images(LARGE)[format]
     assert errors(body, format) == (["X-size"] if format == "anthropic" else [])
 
 
-def test_an_empty_list_of_parts_is_a_problem_and_not_sent() -> None:
+def test_7_an_empty_call_id_is_a_problem_and_gets_a_name() -> None:
+    body = chat(user(), call(""), answer(""))
+    assert errors(body, "openai-chat") == ["OC-id-empty"]
+    rendered = cw.convert(body, "openai-chat", "openai-chat")
+    assert rendered.payload["messages"][1]["tool_calls"][0]["id"] == "call"
+    assert rendered.payload["messages"][2]["tool_call_id"] == "call"
+    assert [change.code for change in rendered.changes] == ["repair.id"]
+
+
+def test_7_an_empty_list_of_parts_is_a_problem_and_not_sent() -> None:
     body = chat(user([]), {**call("a"), "content": []}, answer("a"), user())
     assert errors(body, "openai-chat") == ["OC-content", "OC-content"]
     rendered = cw.convert(body, "openai-chat", "openai-chat")
     assert errors(rendered.payload, "openai-chat") == []
 
 
-# --- the same format -------------------------------------------------------------------------
-
-
-def test_parallel_calls_in_two_messages_stay_where_they_are() -> None:
+def test_8_parallel_calls_in_two_messages_stay_where_they_are() -> None:
     def use(id: str) -> dict[str, Any]:
         block = {"type": "tool_use", "id": id, "name": "f", "input": {}}
         return {"role": "assistant", "content": [block]}
@@ -316,7 +346,7 @@ def test_parallel_calls_in_two_messages_stay_where_they_are() -> None:
     assert (rendered.payload is body, rendered.changes) == (True, ())
 
 
-def test_thinking_of_an_unknown_model_stays_as_it_is() -> None:
+def test_8_thinking_of_an_unknown_model_stays_as_it_is() -> None:
     body = claude(user(), thinking={"type": "enabled", "budget_tokens": 2000}, max_tokens=4000)
     body["model"] = "house-model-3"
     assert cw.convert(body, "anthropic", "anthropic").payload is body
@@ -340,13 +370,11 @@ def test_thinking_of_an_unknown_model_stays_as_it_is() -> None:
         ),
     ],
 )
-def test_what_has_nothing_to_mend_is_the_same_body(format: str, body: Any) -> None:
+def test_8_what_has_nothing_to_mend_is_the_same_body(format: str, body: Any) -> None:
     rendered = cw.convert(body, format, format, model=body.get("model"))
     assert rendered.payload is body
     assert [change.code for change in rendered.changes if change.code != "invent.model"] == []
 
-
-# --- speakers --------------------------------------------------------------------------------
 
 TWO = cw.Conversation(
     (
@@ -357,7 +385,7 @@ TWO = cw.Conversation(
 )
 
 
-def test_two_people_of_one_name_are_told_apart() -> None:
+def test_9_two_people_of_one_name_are_told_apart() -> None:
     named = cw.render(TWO, "openai-chat", model="gpt-5.6-sol").payload["messages"]
     assert [message["name"] for message in named] == ["Alice", "Alice__U2", "Alice__U2"]
     for target in ("anthropic", "gemini", "openai-responses"):
@@ -367,7 +395,7 @@ def test_two_people_of_one_name_are_told_apart() -> None:
         assert "Alice (U2): Really." in body, target
 
 
-def test_a_tool_whose_name_fits_is_never_renamed() -> None:
+def test_9_a_tool_whose_name_fits_is_never_renamed() -> None:
     tools = (cw.Tool("get weather"), cw.Tool("get_weather"))
     history = (cw.user("go"), cw.assistant(cw.ToolCall("get_weather", {}, "a")))
     rendered = cw.render(cw.Conversation(history, tools), "anthropic", model="claude-opus-5")
