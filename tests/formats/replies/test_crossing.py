@@ -118,7 +118,23 @@ ENDS: dict[str, tuple[str, dict[str, Any], dict[str, list[str]]]] = {
     "a call that the model spoiled": (
         "gemini",
         {"candidates": [{"finishReason": "MALFORMED_FUNCTION_CALL", "finishMessage": "f("}]},
-        dict.fromkeys(("anthropic", "openai-chat", "openai-responses"), ["finishMessage"]),
+        {
+            **dict.fromkeys(
+                ("anthropic", "openai-chat"),
+                ["finishMessage, finishReason 'MALFORMED_FUNCTION_CALL'"],
+            ),
+            "openai-responses": ["finishMessage"],
+        },
+    ),
+    "a turn that wants to go on": (
+        "anthropic",
+        {"stop_reason": "pause_turn"},
+        dict.fromkeys(("gemini", "openai-chat", "openai-responses"), ["stop_reason 'pause_turn'"]),
+    ),
+    "an end that nobody knows": (
+        "openai-chat",
+        {"choices": [{"message": {"content": "Hi"}, "finish_reason": "insufficient_system"}]},
+        dict.fromkeys(("anthropic", "openai-responses"), ["finish_reason 'insufficient_system'"]),
     ),
 }
 

@@ -207,6 +207,9 @@ def end_wire(
     if error is not None and wire["error"] is None:
         names = NAMES[error.kind]
         wire["error"] = {"code": names.openai_code or "server_error", "message": error.message}
+    elif wire["status"] == "failed" and wire["error"] is None:
+        message = finish.detail or "the provider reported an error"
+        wire["error"] = {"code": "server_error", "message": message}
     return wire
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Any
 
+from contextwright.errors import shown
 from contextwright.formats.base import keep_extra
-from contextwright.formats.replies.events import Finish
+from contextwright.formats.replies.events import Finish, FinishReason
 from contextwright.messages.changes import Change
 from contextwright.messages.parts import Extra
 from contextwright.wire.values import Object, is_object
@@ -30,6 +31,14 @@ WORDS = {
     "gemini": ("finishMessage", "promptFeedback.blockReasonMessage"),
 }
 """Those of them that say more than the reason."""
+ENDS = {"anthropic": "stop_reason", "gemini": "finishReason", "openai-chat": "finish_reason"}
+"""The field that says why a reply ended."""
+UNFINISHED: dict[FinishReason, tuple[str, ...]] = {
+    "pause": ("anthropic",),
+    "error": ("gemini", "openai-responses"),
+    "other": ("gemini",),
+}
+"""Ends that only some formats can say; in others the reply reads as if it were complete."""
 EXPLAINING = ("anthropic", "gemini")
 """Formats that say in words why an answer was withheld."""
 READ = {
@@ -150,6 +159,9 @@ def name_losses(finish: Finish, format: str, changes: list[Change]) -> None:
         rest, inner = beside(finish.extra, source)
         said = finish.refusal if format in EXPLAINING else None
         lost = [*rest, *(f"{FIRST[source]}.{name}" for name in inner), *unsaid(held, source, said)]
+        end, can_say = ENDS.get(source, ""), UNFINISHED.get(finish.reason, (format,))
+        if end in held and format not in can_say:
+            lost.append(f"{end} {shown(held[end])}")
         if lost:
             reason = f"{format} has no {', '.join(sorted(lost))}"
             changes.append(Change("loss.extra", "reply", reason))
