@@ -195,6 +195,30 @@ def test_an_answer_is_strict_where_that_is_wanted_and_possible(
     assert [change.code for change in rendered.changes] == lost
 
 
+def test_what_a_thinking_budget_adds_is_said() -> None:
+    asked = cw.Settings(thinking_budget=500)
+    conversation = cw.Conversation((cw.user("hi"),), settings=asked)
+    rendered = cw.render(conversation, "anthropic", model="claude-sonnet-4-5")
+    assert rendered.payload["thinking"] == {"type": "enabled", "budget_tokens": 1_024}
+    assert [str(change) for change in rendered.changes] == [
+        "invent.max_tokens max_tokens: required by this API and not set; using 5,120",
+        "repair.setting effort: raised to 1,024 tokens, the least allowed",
+    ]
+
+
+def test_an_effort_beside_disabled_thinking_is_said_to_be_lost() -> None:
+    """It also says how much Claude writes; others have one effort for both."""
+    body = {
+        "model": "claude-opus-4-6",
+        "messages": [{"role": "user", "content": "hi"}],
+        "thinking": {"type": "disabled"},
+        "output_config": {"effort": "low"},
+    }
+    rendered = cw.convert(body, "anthropic", "openai-responses", model="gpt-5.6-sol")
+    assert rendered.payload["reasoning"] == {"effort": "none"}
+    assert [change.path for change in rendered.changes] == ["output_config.effort"]
+
+
 FAMILIES = {
     "anthropic": ["claude-opus-5", "claude-sonnet-5-5", "claude-sonnet-4-5", "claude-3-haiku"],
     "gemini": ["gemini-3.8-flash", "gemini-2.5-pro", "gemini-2.5-flash", "gemini-2.0-flash"],

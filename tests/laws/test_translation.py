@@ -252,6 +252,11 @@ def settings_arrive(conversation: cw.Conversation, rendered: cw.Rendered, target
             wanted, got = wanted.mode, got and got.mode
         if any(change.path == name for change in lost):
             assert got != wanted or not got, (name, got)
+        if name == "max_tokens" and wanted is None:
+            assert got is None or name in named
+        if name == "thinking_budget" and None not in (wanted, got) and asked.effort is None:
+            told = {name, "effort", "thinking", "generationConfig"}
+            assert wanted == got or got < 0 or named & told
         if wanted in (None, (), {}) or wanted == got or is_idle(name, wanted, conversation, hosted):
             continue
         assert named & {name, *OTHER_NAMES.get(name, ())}, (name, wanted, got)

@@ -250,6 +250,8 @@ def is_carried(format: str, path: str, value: Any, settings: Settings) -> bool:
         return settings.tool_choice is not None and value.get("mode") != "VALIDATED"
     if path == "metadata" and format == "anthropic":
         return settings.user is not None  # its only field
+    if path == "output_config.effort":
+        return settings.effort == value  # another one if thinking is disabled
     names = [name for name, place in TABLES.get(format, {}).items() if place == path]
     return any(getattr(settings, name) not in (None, (), {}) for name in names)
 

@@ -13,6 +13,7 @@ from contextwright.formats.anthropic.output import (
 from contextwright.formats.anthropic.size import settle_size
 from contextwright.formats.anthropic.thinking import (
     DEFAULT_MAX_TOKENS,
+    invented_limit,
     leave_out_final_thinking,
     room_for,
     settle_edits,
@@ -115,9 +116,8 @@ def settings_wire(
     fit_keys(wire, changes)
     fit_stops(wire, changes)
     if "max_tokens" not in wire:
-        tokens = wire["max_tokens"] = room_for(DEFAULT_MAX_TOKENS, model)
-        reason = f"required by this API and not set; using {tokens:,}"
-        changes.append(Change("invent.max_tokens", "max_tokens", reason))
+        wire["max_tokens"] = room_for(DEFAULT_MAX_TOKENS, model)
+        changes.append(invented_limit(wire["max_tokens"]))
     return wire
 
 

@@ -24,6 +24,7 @@ from contextwright.wire.values import is_object
 
 __all__ = [
     "DEFAULT_MAX_TOKENS",
+    "invented_limit",
     "leave_out_final_thinking",
     "room_for",
     "settle_edits",
@@ -91,8 +92,11 @@ def write_adaptive(
 
 def write_budget(budget: int, model: Model, wire: dict[str, Any], changes: list[Change]) -> None:
     """Write a thinking budget. It counts towards `max_tokens`."""
-    limit = wire.setdefault("max_tokens", room_for(budget + DEFAULT_MAX_TOKENS, model))
     wanted = max(budget, MIN_THINKING_BUDGET)
+    if "max_tokens" not in wire:
+        wire["max_tokens"] = room_for(wanted + DEFAULT_MAX_TOKENS, model)
+        changes.append(invented_limit(wire["max_tokens"]))
+    limit = wire["max_tokens"]
     # A quarter is left for the answer.
     fitted = wanted if wanted < limit else max(limit * 3 // 4, MIN_THINKING_BUDGET)
     if fitted >= limit:
@@ -101,7 +105,16 @@ def write_budget(budget: int, model: Model, wire: dict[str, Any], changes: list[
     if fitted < wanted:
         reason = f"max_tokens is {limit:,}; a thinking budget of {fitted:,}, not {wanted:,}"
         changes.append(Change("repair.setting", "effort", reason))
+    elif fitted > budget:
+        reason = f"raised to {fitted:,} tokens, the least allowed"
+        changes.append(Change("repair.setting", "effort", reason))
     wire["thinking"] = {"type": "enabled", "budget_tokens": fitted}
+
+
+def invented_limit(tokens: int) -> Change:
+    """Return the change for an output limit that the caller did not set."""
+    reason = f"required by this API and not set; using {tokens:,}"
+    return Change("invent.max_tokens", "max_tokens", reason)
 
 
 def settle_thinking(body: dict[str, Any], model: Model, changes: list[Change]) -> None:
