@@ -6,8 +6,7 @@ checks a whole payload; only if it fails does a slow walk list every problem wit
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, cast
 
@@ -30,9 +29,6 @@ __all__ = [
 
 EXTRA = "T-extra"
 """The code of an unknown field."""
-
-STEP = re.compile(r"[^.\[\]]+")
-"""A field or an index in a path."""
 
 MOST_CHOICES = 12
 """How many allowed values a problem names."""
@@ -62,25 +58,23 @@ def unknown_fields(problems: Iterable[Problem]) -> list[str]:
     return [one.path for one in found] if all(one.code == EXTRA for one in found) else []
 
 
-def trimmed(value: Any, paths: Iterable[str]) -> Any:
-    """Return a value without the fields at some paths."""
-    for path in paths:
-        empty = [""] if not path or path.endswith(".") else []  # a key of no letters
-        value = _without(value, [*STEP.findall(path), *empty])
-    return value
+def trimmed(value: Any, paths: Collection[str], place: str = "") -> Any:
+    """Return a value without the fields at some paths, as `shape_problems` writes them.
 
-
-def _without(value: Any, steps: list[str]) -> Any:
-    """Return a copy that lacks what is at the end of some steps, if it is there."""
-    step, *rest = steps
-    if is_list(value) and step.isdecimal() and int(step) < len(value):
-        number = int(step)
-        return [*value[:number], _without(value[number], rest), *value[number + 1 :]]
-    if not is_object(value) or step not in value:
+    `place` is the path of the value itself. Paths are compared, not taken apart, because the name
+    of a field may hold dots and brackets.
+    """
+    if not any(path.startswith(place) for path in paths):
         return value
-    if rest:
-        return {**value, step: _without(value[step], rest)}
-    return {name: held for name, held in value.items() if name != step}
+    if is_list(value):
+        return [trimmed(item, paths, f"{place}[{index}]") for index, item in enumerate(value)]
+    if not is_object(value):
+        return value
+    return {
+        key: trimmed(item, paths, _join(place, key))
+        for key, item in value.items()
+        if _join(place, key) not in paths
+    }
 
 
 def json_problems(payload: object) -> list[Problem]:

@@ -1,4 +1,4 @@
-"""Fields whose name has no letters, which other tools allow and no provider takes."""
+"""Fields whose name is empty, or like a path: other tools allow them, no provider takes them."""
 
 from typing import Any
 
@@ -26,14 +26,25 @@ BLOCK = {"type": "search_result", "source": "s", "title": "t", "content": [{**TE
         ),
     ],
 )
-def test_a_field_without_a_name_is_left_out_and_said(
-    format: str, body: dict[str, Any], kept: dict[str, Any]
+@pytest.mark.parametrize("name", ["", "[[[]]]", "a.b", "[0]", ".", "parts[0].text"])
+def test_a_field_with_an_odd_name_is_left_out_and_said(
+    format: str, body: dict[str, Any], kept: dict[str, Any], name: str
 ) -> None:
     field = "contents" if format == "gemini" else "messages"
-    rendered = cw.convert({field: [{"role": "user", **body}]}, format, format)
+    given = renamed({"role": "user", **body}, name)
+    rendered = cw.convert({field: [given]}, format, format)
     kept = {key: [without_empty(one) for one in value] for key, value in kept.items()}
     assert rendered.payload[field] == [{"role": "user", **kept}]
     assert [change.code for change in rendered.changes if change.code.startswith("loss.")]
+
+
+def renamed(value: Any, name: str) -> Any:
+    """The value, with this name for every field that has none."""
+    if isinstance(value, list):
+        return [renamed(one, name) for one in value]  # pyright: ignore
+    if isinstance(value, dict):
+        return {key or name: renamed(one, name) for key, one in value.items()}  # pyright: ignore
+    return value
 
 
 def without_empty(block: dict[str, Any]) -> dict[str, Any]:
