@@ -102,8 +102,17 @@ ENDS: dict[str, tuple[str, dict[str, Any], dict[str, list[str]]]] = {
     ),
     "a refusal": (
         "anthropic",
-        {"stop_reason": "refusal", "stop_details": {"type": "refusal", "explanation": "Not this."}},
-        dict.fromkeys(("openai-chat", "openai-responses"), ["stop_details.explanation"]),
+        {
+            "stop_reason": "refusal",
+            "stop_details": {"type": "refusal", "category": "bio", "explanation": "Not this."},
+        },
+        {
+            **dict.fromkeys(
+                ("openai-chat", "openai-responses"),
+                ["stop_details.category, stop_details.explanation"],
+            ),
+            "gemini": ["stop_details.category"],
+        },
     ),
     "a filter": (
         "gemini",

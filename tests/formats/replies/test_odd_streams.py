@@ -180,3 +180,12 @@ def test_arguments_that_come_twice_are_handed_on_once(name: str) -> None:
     pieces = [event.text for event in events if isinstance(event, ArgumentsDelta)]
     assert "".join(pieces) == '{"a":1}'
     assert [call.arguments for call in gather(events, format).message.calls] == [{"a": 1}]
+
+
+def test_a_delta_of_an_unknown_kind_is_named_once() -> None:
+    words = {"type": "text_delta", "text": "Hi"}
+    new = {"type": "mood_delta", "mood": "glad"}
+    reply = read("anthropic", START, *block({"type": "text", "text": ""}, words, new, new), *END)
+    assert reply.message.text == "Hi"
+    said = [str(change) for change in reply.changes]
+    assert said == ["loss.extra content[0]: unknown delta: 'mood_delta'"]

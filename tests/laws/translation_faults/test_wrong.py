@@ -278,8 +278,9 @@ def test_6_a_developer_is_one_in_both_of_openais_formats() -> None:
             {"type": "response.create", "model": "gpt-5.6-sol", "generate": False, "input": []},
         ),
         ("anthropic", claude(user(), thinking={"type": "adaptive", "display": "updates"})),
+        ("anthropic", claude(user(), billing_policy={"type": "billing_policy"})),
     ],
-    ids=["metadata", "a warm-up", "thinking shown as updates"],
+    ids=["metadata", "a warm-up", "thinking shown as updates", "who pays"],
 )
 def test_6_what_the_vendors_own_client_sends_is_no_error(format: str, body: Any) -> None:
     assert errors(body, format) == []

@@ -11,7 +11,7 @@ EPHEMERAL = {"type": "ephemeral"}
 
 
 ANTHROPIC_SETTINGS: dict[str, Any] = {
-    "temperature": (0.5, 1.0),
+    "temperature": (0.5, 1.0, 1.0),
     "top_p": (0.9,),
     "top_k": (3,),
     "stream": (True, False),
@@ -49,7 +49,7 @@ def anthropic_body(pen: Pen) -> Body:
         messages.extend(anthropic_turn(pen))
     body: Body = {
         "model": pen.one(*MODELS["anthropic"]),
-        "max_tokens": pen.one(4_000, 4_000, 4_000, 0, -1, 2_000_000),
+        "max_tokens": pen.one(*[4_000] * 9, 0, -1, 2_000_000),
         "messages": messages,
     }
     messages[:] = pen.later(messages)

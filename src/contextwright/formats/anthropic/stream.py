@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from contextwright.errors import shown
 from contextwright.formats.anthropic.read import NAME, leftover, part_of
 from contextwright.formats.anthropic.reply import finish_of, usage_of
 from contextwright.formats.replies.events import CallStart, Finish, ReplyStart, UsageUpdate
@@ -196,6 +197,10 @@ class AnthropicReader(StreamReader):
         elif kind == "compaction_delta":
             held = {name: delta[name] for name in COMPACTION if name in delta}
             block.block.update(held)
+        elif delta.keys() - {"type"}:
+            unknown = Change("loss.extra", f"content[{place}]", f"unknown delta: {shown(kind)}")
+            if unknown not in self.reader.changes:
+                self.reader.changes.append(unknown)
 
     def end_block(self, place: int) -> None:
         """Close a block."""

@@ -27,7 +27,7 @@ KEPT = {
 }
 """Fields that say how a reply ended: read, and kept verbatim for a client of the same format."""
 WORDS = {
-    "anthropic": ("stop_details.explanation", "stop_sequence"),
+    "anthropic": ("stop_details.category", "stop_details.explanation", "stop_sequence"),
     "gemini": ("finishMessage", "promptFeedback.blockReasonMessage"),
 }
 """Those of them that say more than the reason."""

@@ -334,6 +334,7 @@ class Request(Shape):
     workspace_id: str | None = None
     fallbacks: Any = None
     fallback_credit_token: Any = None
+    billing_policy: dict[str, Any] | None = None
     compaction: dict[str, Any] | None = None
     thread: dict[str, Any] | None = None
     betas: list[str] | None = None
