@@ -198,7 +198,8 @@ class AnthropicReader(StreamReader):
             held = {name: delta[name] for name in COMPACTION if name in delta}
             block.block.update(held)
         elif delta.keys() - {"type"}:
-            unknown = Change("loss.extra", f"content[{place}]", f"unknown delta: {shown(kind)}")
+            reason = f"unknown delta: {shown(delta.get('type'))}"
+            unknown = Change("loss.extra", f"content[{place}]", reason)
             if unknown not in self.reader.changes:
                 self.reader.changes.append(unknown)
 
