@@ -37,7 +37,7 @@ BEGUN = datetime(2025, 7, 20, 9, 0, tzinfo=UTC)
 
 
 def session(id: str, count: int) -> dict:
-    """A session as Port 42 saves it, with so many messages."""
+    """A session as Port 42 saves it, with this number of messages."""
     messages = [
         {
             "role": ("user", "assistant")[place % 2],

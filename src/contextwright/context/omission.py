@@ -15,7 +15,7 @@ ONE = "[1 earlier message is left out here]"
 
 
 class OmissionNote(Checked, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The note in the place of omitted messages."""
+    """The note that replaces omitted messages."""
 
     text: str = TEXT
     role: Literal["user", "assistant"] = "user"

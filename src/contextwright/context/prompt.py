@@ -44,7 +44,7 @@ PLAIN_TURNS = ("messages", "input")
 """Fields of turns whose lone text may be a string or a block."""
 PLAIN_BLOCKS = ("text", "input_text")
 OUTPUTS = ("function_call_output", "custom_tool_call_output")
-"""Items of Responses that have an output in the place of a content."""
+"""Items of Responses that have an output instead of a content."""
 STORED = "previous_response_id"
 """The answer that a request continues, with all messages before it."""
 TEXT: frozenset[type] = frozenset((str,))

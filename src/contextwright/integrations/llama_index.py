@@ -122,7 +122,7 @@ class StoreMemory(BaseMemory):
             self._store.conversation(self.session_id).add(turn_of(messages))
 
     def set(self, messages: list[ChatMessage]) -> None:
-        """Put messages in the place of all that are there, permanently.
+        """Replace all messages, permanently.
 
         All of them are stored, or none; then what was there stays. Memories stay in any case.
         """

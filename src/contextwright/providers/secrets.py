@@ -23,7 +23,7 @@ where the backslashes do: from each of many, it would look at all of them.
 
 
 def masked(body: bytes, keys: Collection[str]) -> bytes:
-    """Return a body with stars in the place of keys: a provider may repeat one in its error."""
+    """Return a body with stars instead of keys: a provider may repeat one in its error."""
     plain = ESCAPED.sub(unescaped, body) if has_escapes(body, keys) else b""
     for key in keys:
         for spelling in spellings(key):

@@ -138,7 +138,7 @@ def host_name(address: bytes) -> str | None:
 
 
 async def refuse_websocket(send: Send) -> None:
-    """Answer 426, upon which clients that prefer WebSockets post at once."""
+    """Answer 426, after which clients that prefer WebSockets use POST."""
     headers = [(b"content-type", b"text/plain"), (b"upgrade", b"HTTP/1.1")]
     await send({"type": "websocket.http.response.start", "status": 426, "headers": headers})
     await send({"type": "websocket.http.response.body", "body": b"use HTTP"})

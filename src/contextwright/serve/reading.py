@@ -127,7 +127,7 @@ def repairs_in(body: bytes) -> tuple[Change, ...]:
 
 
 def with_whole_characters(body: bytes) -> bytes:
-    """Return JSON with U+FFFD in the place of each half of a character."""
+    """Return JSON with U+FFFD instead of each half of a character."""
     return ESCAPE.sub(lambda found: REPLACEMENT if found["half"] else found[0], body)
 
 

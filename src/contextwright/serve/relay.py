@@ -102,7 +102,7 @@ async def chunks(upstream: HttpResponse, host: Host) -> AsyncGenerator[bytes, No
 
 
 async def without_key(body: AsyncGenerator[bytes, None], key: str) -> AsyncGenerator[bytes, None]:
-    """Yield a body with stars in the place of a key, in whatever pieces it comes."""
+    """Yield a body with stars instead of a key, in whatever pieces it comes."""
     keys, held = frozenset((key,)), b""
     # Each character may be an escape of JSON.
     room = max((ESCAPE_CHARS * len(spelling) for spelling in spellings(key)), default=1) - 1
@@ -122,7 +122,7 @@ async def without_key(body: AsyncGenerator[bytes, None], key: str) -> AsyncGener
 
 
 def header_without_key(value: str, key: str) -> str:
-    """Return the value of a header with stars in the place of a key."""
+    """Return the value of a header with stars instead of a key."""
     return masked(value.encode(*AS_READ), (key,)).decode(*AS_READ)
 
 

@@ -43,7 +43,7 @@ class Route(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
     base_url: str | None = None
     """Another address that speaks the same API."""
     send_as: str | None = None
-    """The model to ask for in the place of the client's."""
+    """The model to ask for instead of the client's."""
     key_variable: str | None = None
     """The environment variable with the gateway's own key; clients then need the token."""
     recipe: str | None = None

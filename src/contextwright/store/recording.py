@@ -379,7 +379,7 @@ def compared(
 
 
 def reason_of(found: Place, count: int) -> ForkReason:
-    """Why a client left a conversation: by what it sent in the place of what was there."""
+    """Why a client left a conversation: by what it sent instead of what was there."""
     behind, there = count - found.index - 1, found.last - found.seq
     if behind > there:
         return "edit"

@@ -161,7 +161,7 @@ def is_of(value: Any, kind: type[Struct]) -> bool:
 
 
 def described(kinds: Iterable[Any], *, in_python: bool) -> str:
-    """Return types in words: what may be in the place of a wrong value."""
+    """Return types in words: what may replace a wrong value."""
     words = dict.fromkeys(word for kind in kinds for word in words_for(kind, in_python))
     if WORDS[float] in words:
         words.pop(WORDS[int], None)

@@ -108,7 +108,7 @@ def decode_object(text: bytes | str) -> dict[str, Any] | None:
 
 
 def with_whole_characters(value: Value) -> Value:
-    """Return decoded JSON with U+FFFD in the place of each half of a character."""
+    """Return decoded JSON with U+FFFD instead of each half of a character."""
     try:
         encode_json(value)
     except UnicodeEncodeError:

@@ -161,7 +161,7 @@ def details_of(record: RecordedRequest) -> Iterator[tuple[str, str]]:
     yield from answer_of(record)
     yield from prefix_of(record)
     if record.masked:
-        yield "masked", "stars stand in the place of a key"
+        yield "masked", "keys are replaced by stars"
     if record.redacted:
         yield "redacted", "only figures were kept"
     if record.changes:

@@ -131,7 +131,7 @@ class Continuations:
         return self.whole(owner, with_whole_answers(said), elsewhere=elsewhere)
 
     async def spelled_out(self, owner: str, call: Call) -> Call:
-        """Return a request with the history of our own answers in the place of their ids.
+        """Return a request with the history of our own answers instead of their ids.
 
         A client that changes in mid-conversation to a model of OpenAI names them on, and OpenAI
         does not know them. Nor can it read compactions of ours.
@@ -229,7 +229,7 @@ class Continuations:
         return said
 
     def _with_items(self, owner: str, said: Conversation, elsewhere: bool) -> Conversation:
-        """Return what a client said, with items of earlier answers in the place of their ids."""
+        """Return what a client said, with items of earlier answers instead of their ids."""
         if not references_in(said):
             return said
         messages: list[Message] = []

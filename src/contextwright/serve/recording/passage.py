@@ -88,7 +88,7 @@ class Passage:
         self.keeper.begin(self)
 
     def translated(self, crossing: Crossing) -> None:
-        """Note what the upstream is sent in the place of the client's request."""
+        """Note what the upstream is sent instead of the client's request."""
         self.crossing = crossing
         changes = tuple(crossing.changes)
         self.record = replace(self.record, sent_model=crossing.model, changes=changes)
