@@ -37,7 +37,7 @@ __all__ = [
     "weighted_parts",
     "probability",
     "rank",
-    "rivals_term",
+    "rivals_log_odds",
 ]
 
 FITTED_SIZE, MIN_SIZE = 600, 30
@@ -169,11 +169,11 @@ def rank(
 
 def with_rivals(rankings: Sequence[Sequence[RankedMessage]]) -> list[list[RankedMessage]]:
     """Return the rankings of one or several conversations, with all their messages as rivals."""
-    rivals = rivals_term(rankings)
+    rivals = rivals_log_odds(rankings)
     return [[replace(one, rivals=rivals) for one in some] for some in rankings]
 
 
-def rivals_term(rankings: Iterable[Sequence[RankedMessage]]) -> float:
+def rivals_log_odds(rankings: Iterable[Sequence[RankedMessage]]) -> float:
     """Return what the rivals add to the log-odds of every score."""
     # fsum, because the sum must not depend on the order in which messages were found.
     fit = fsum(exp(min(SHARPNESS * one.log_odds, 50.0)) for some in rankings for one in some)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from heapq import heappop, heappush
 from itertools import islice
 from math import log
-from typing import TypeAlias
+from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -64,7 +64,7 @@ class Candidates(Struct, frozen=True):
 
     searched: SearchedConversation
     ranked: list[RankedMessage]
-    words: Mapping[str, float]
+    term_shares: Mapping[str, float]
     """The weight of each term of the question, as a share of all."""
     variants: Mapping[str, Set[str]]
     """Terms that a text may contain instead."""
@@ -75,10 +75,15 @@ class Candidates(Struct, frozen=True):
     """What all rivals add to the log-odds of each score; set by `likely_hits`."""
 
 
-SortKey: TypeAlias = tuple[float, int, int, int]
-"""The order of candidates, best first: the value and the number, both negative, so that of equal
-values the newer comes first; the index of the conversation; the passage, 0 for a whole message.
-"""
+class SortKey(NamedTuple):
+    """The order of candidates: the highest value first, of equal ones the newest message."""
+
+    minus_value: float
+    minus_number: int
+    source: int
+    """The index of the conversation."""
+    passage: int
+    """The number of the passage; 0 for a whole message."""
 
 
 def fill(
@@ -98,7 +103,7 @@ def fill(
     # A token has at least one character, so this much fits as it is.
     excerpts = excerpts and everything > packing.tokens_left
     ranked = [
-        ((-best_value(one, excerpts), -one.number, source, 0), one)
+        (SortKey(-best_value(one, excerpts), -one.number, source, 0), one)
         for source, some in enumerate(found)
         for one in some.ranked
     ]
@@ -108,7 +113,7 @@ def fill(
     def offer_passage() -> None:
         sort_key = heappop(waiting)
         one, message, excerpt = passages.pop(sort_key)
-        searched = found[sort_key[2]].searched
+        searched = found[sort_key.source].searched
         packing.offer(searched.id, one, message, searched.title, excerpt)
 
     readable = (
@@ -119,12 +124,12 @@ def fill(
             offer_passage()
         if packing.is_full or packing.is_complete:
             break
-        source = found[sort_key[2]]
+        source = found[sort_key.source]
         parts = excerpts_in(one, message, source) if excerpts else ()
         for part, (value, excerpt) in enumerate(parts, 1):
-            place = (-value, sort_key[1], sort_key[2], part)
-            passages[place] = (one, message, excerpt)
-            heappush(waiting, place)
+            key = SortKey(-value, sort_key.minus_number, sort_key.source, part)
+            passages[key] = (one, message, excerpt)
+            heappush(waiting, key)
         if not parts:
             packing.offer(source.searched.id, one, message, source.searched.title)
     while waiting and not packing.is_full:
@@ -139,7 +144,7 @@ def excerpts_in(
     passages = tuple(passages_of(text)) if is_long(ranked.entry.size) else ()
     if len(passages) < 2:
         return []
-    odds = passage_log_odds(ranked, text, passages, source.words, source.variants)
+    odds = passage_log_odds(ranked, text, passages, source.term_shares, source.variants)
     return [
         (value_for_price(one, end - start), Excerpt(passages, (number,)))
         for number, (one, (start, end)) in enumerate(zip(odds, passages, strict=True), 1)
@@ -206,10 +211,10 @@ def read_best(
     read: set[Place] = set()  # a fork and its parent share messages
     while some := [*islice(ranked, READ_MESSAGES)]:
         messages = read_visible(
-            connection, [(found[order[2]].searched, one.number) for order, one in some]
+            connection, [(found[sort_key.source].searched, one.number) for sort_key, one in some]
         )
-        for order, one in some:
-            source = found[order[2]]
+        for sort_key, one in some:
+            source = found[sort_key.source]
             searched = source.searched
             message = messages.get((searched.id, one.number))
             place = (searched.head.owner(one.number), one.number)
@@ -219,7 +224,7 @@ def read_best(
             if STAND_IN in message.meta:
                 damaged.add((searched.id, one.number))
             else:
-                yield order, replace(one, rivals=source.rivals), message
+                yield sort_key, replace(one, rivals=source.rivals), message
 
 
 def read_visible(

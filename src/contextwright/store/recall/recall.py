@@ -17,7 +17,7 @@ from contextwright.recall.memory_ranking import rank_memories
 from contextwright.recall.outline import ASKS, USER, is_spoken
 from contextwright.recall.packing import Packing, RecallHit, RecallResult
 from contextwright.recall.questions import Question, parse_question, with_asker, with_speakers
-from contextwright.recall.ranking import rank, rivals_term
+from contextwright.recall.ranking import rank, rivals_log_odds
 from contextwright.recall.signals import TermMatches
 from contextwright.store.engines.base import Connection, Value
 from contextwright.store.recall import search
@@ -85,19 +85,12 @@ def recall_conversation(state: State, id: str, request: RecallRequest) -> Recall
 
     def work(connection: Connection) -> RecallResult:
         # Not `end`: tool calls and results are never recalled, so they do not count.
-        said = people.total()
-        found = rank_conversation(connection, state, searched, question, vector, request, said)
-        packing = Packing(request.budget, request.price, request.limit)
+        spoken = people.total()
+        found = rank_conversation(connection, state, searched, question, vector, request, spoken)
         memories = matching_memories(connection, state, id, question, vector, request)
         names = visible_names(connection, searched) if memories else {}
-        for item in memories:
-            packing.add(with_name(item, names))
-        if found.confidence >= request.min_confidence:
-            fill(
-                connection, packing, likely_hits([found], request), request.excerpts, found.damaged
-            )
-        result = packing.result(request.query, request.budget, vector is not None)
-        return replace(result, confidence=found.confidence, changes=losses_of(found.damaged))
+        hits = [with_name(item, names) for item in memories]
+        return pack(connection, request, hits, [found], found.damaged, vector is not None)
 
     return replace(state.engine.read(work), trouble=trouble or reason)
 
@@ -140,16 +133,35 @@ def recall_tenant(state: State, request: RecallRequest) -> RecallResult:
             found.append(
                 rank_conversation(connection, state, searched, asked, vector, request, total)
             )
-        packing = Packing(request.budget, request.price, request.limit)
-        for item in memories:
-            packing.add(with_name(item, people))
-        best = max((one.confidence for one in found), default=0.0)
-        if best >= request.min_confidence:
-            fill(connection, packing, likely_hits(found, request), request.excerpts, damaged)
-        result = packing.result(request.query, request.budget, vector is not None)
-        return replace(result, confidence=best, changes=losses_of(damaged))
+        hits = [with_name(item, people) for item in memories]
+        return pack(connection, request, hits, found, damaged, vector is not None)
 
     return replace(state.engine.read(work), trouble=trouble or reason)
+
+
+def pack(
+    connection: Connection,
+    request: RecallRequest,
+    memories: Sequence[RecallHit],
+    found: Sequence[Candidates],
+    damaged: search.Damaged,
+    has_meaning: bool,
+) -> RecallResult:
+    """Return the memories and the best candidates that fit the budget.
+
+    Args:
+        found: the candidates of each conversation that was searched.
+        damaged: gets the candidates that cannot be read.
+        has_meaning: whether embeddings were compared.
+    """
+    packing = Packing(request.budget, request.price, request.limit)
+    for item in memories:
+        packing.add(item)
+    confidence = max((one.confidence for one in found), default=0.0)
+    if confidence >= request.min_confidence:
+        fill(connection, packing, likely_hits(found, request), request.excerpts, damaged)
+    result = packing.result(request.query, request.budget, has_meaning)
+    return replace(result, confidence=confidence, changes=losses_of(damaged))
 
 
 def update_index(state: State, id: str | None) -> str:
@@ -291,7 +303,7 @@ def rank_conversation(
 
 def likely_hits(found: Sequence[Candidates], request: RecallRequest) -> list[Candidates]:
     """Return the candidates with those of all conversations as rivals, without unlikely ones."""
-    rivals = rivals_term(some.ranked for some in found)
+    rivals = rivals_log_odds(some.ranked for some in found)
     offered: list[Candidates] = []
     for some in found:
         ranked = without_filler(some.ranked)
