@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 import pytest
 
-from contextwright.formats.replies.events import ErrorKind, ReplyError
+from contextwright.formats.replies.events import ErrorEvent, ErrorKind, ReplyError
 from contextwright.formats.replies.failures import (
     WORDS,
     error_body,
@@ -16,6 +16,7 @@ from contextwright.formats.replies.failures import (
     read_error,
     write_error,
 )
+from contextwright.formats.replies.streams import write_stream
 from contextwright.text.json import decode_json, encode_json
 from golden_files import compare_digests
 
@@ -70,6 +71,16 @@ def test_a_code_that_is_no_status_leaves_the_words() -> None:
 def test_words_on_money_tell_more_than_the_status() -> None:
     body = b'{"error": {"code": "insufficient_quota", "message": "no"}}'
     assert read_error(429, {}, body).kind == "billing"
+
+
+@pytest.mark.parametrize("target", ["openai-chat", "openai-responses"])
+@pytest.mark.parametrize("code", ["context_length_exceeded", "model_not_found", "invalid_prompt"])
+def test_a_code_that_openai_s_clients_act_on_arrives(code: str, target: str) -> None:
+    held = {"code": code, "type": "invalid_request_error", "message": "no", "param": None}
+    error = read_error(400, {}, encode_json({"error": held}))
+    assert write_error(error, target).body["error"] == held
+    data = b"".join(write_stream([ErrorEvent(error)], target))
+    assert f'"code":"{code}"'.encode() in data
 
 
 def test_an_error_in_gemini_s_words() -> None:

@@ -11,7 +11,7 @@ from contextwright.formats.openai_responses.read import Gatherer
 from contextwright.formats.reader import Reader
 from contextwright.formats.replies.beside import beside, kept
 from contextwright.formats.replies.events import Finish, FinishReason, ReplyError, Usage
-from contextwright.formats.replies.failures import NAMES, error_of
+from contextwright.formats.replies.failures import error_of, openai_code
 from contextwright.formats.replies.parts import carried, own_id
 from contextwright.formats.replies.reader import as_object
 from contextwright.formats.replies.reply import (
@@ -205,8 +205,7 @@ def end_wire(
         wire["usage"] = usage_wire(Usage())
         changes.append(UNCOUNTED)
     if error is not None and wire["error"] is None:
-        names = NAMES[error.kind]
-        wire["error"] = {"code": names.openai_code or "server_error", "message": error.message}
+        wire["error"] = {"code": openai_code(error) or "server_error", "message": error.message}
     elif wire["status"] == "failed" and wire["error"] is None:
         message = finish.detail or "the provider reported an error"
         wire["error"] = {"code": "server_error", "message": message}

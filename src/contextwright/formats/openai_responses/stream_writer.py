@@ -31,7 +31,7 @@ from contextwright.formats.replies.events import (
     place_in,
     slot_of,
 )
-from contextwright.formats.replies.failures import NAMES
+from contextwright.formats.replies.failures import openai_code
 from contextwright.formats.replies.parts import spelled_id
 from contextwright.formats.replies.writer import Frame, InOrder, StreamWriter
 from contextwright.messages.parts import Opaque, Part, Text, Thinking, ToolCall
@@ -282,7 +282,7 @@ class ResponsesWriter(StreamWriter):
     def fail(self, error: ReplyError) -> None:
         """Send an error."""
         self.error = error
-        code = NAMES[error.kind].openai_code or error.type
+        code = openai_code(error) or error.type
         fields = {"code": code, "message": error.message, "param": None}
         self.number({"type": "error", **fields})
 

@@ -23,7 +23,15 @@ from contextwright.messages.validation import refuse
 from contextwright.text.json import decode_json
 from contextwright.wire.values import is_list, is_object
 
-__all__ = ["BAD_GATEWAY", "WrittenError", "error_body", "error_of", "read_error", "write_error"]
+__all__ = [
+    "BAD_GATEWAY",
+    "WrittenError",
+    "error_body",
+    "error_of",
+    "openai_code",
+    "read_error",
+    "write_error",
+]
 
 
 class Names(NamedTuple):
@@ -86,6 +94,8 @@ WORDS: dict[str, ErrorKind] = {
     "UNKNOWN": "server",
 }
 """Words that identify an error within a stream, which has no status."""
+CODES = ("context_length_exceeded", "insufficient_quota", "invalid_prompt", "model_not_found")
+"""Codes of OpenAI that its clients act on, as on the first one by writing a summary."""
 DURATION = re.compile(r"(\d{1,12}(?:\.\d{1,9})?)s").fullmatch
 RETRY_INFO = "type.googleapis.com/google.rpc.RetryInfo"
 
@@ -258,4 +268,9 @@ def error_body(error: ReplyError, format: str, status: int | None = None) -> dic
             held["details"] = [{"@type": RETRY_INFO, "retryDelay": f"{seconds}s"}]
         return {"error": held}
     held = {"message": error.message, "type": names.openai, "param": None}
-    return {"error": {**held, "code": names.openai_code}}
+    return {"error": {**held, "code": openai_code(error)}}
+
+
+def openai_code(error: ReplyError) -> str | None:
+    """Return the code that OpenAI has for an error: its own, or that of the kind."""
+    return error.type if error.type in CODES else NAMES[error.kind].openai_code
