@@ -21,6 +21,7 @@ class Change(Struct, frozen=True):
     path: str
     """Path into the input: `messages[3].parts[1]`, or the path in foreign data."""
     reason: str
+    """Empty where it is not kept, because it may repeat content."""
 
     def __post_init__(self) -> None:
         if len(self.path) > SHOWN:
@@ -29,4 +30,5 @@ class Change(Struct, frozen=True):
             force_setattr(self, "reason", shortened(self.reason))
 
     def __str__(self) -> str:
-        return f"{f'{self.code} {self.path}'.rstrip()}: {self.reason}"
+        named = f"{self.code} {self.path}".rstrip()
+        return f"{named}: {self.reason}" if self.reason else named

@@ -80,7 +80,7 @@ def wrong_value(
         hint = ", ".join(known) if wrong[1] else described(needed, in_python=in_python)
         return UsageError(f"{name} {fault} {shown(wrong[2])}", hint=hint and f"known: {hint}")
     if bound := BOUND.fullmatch(reason):
-        hint = f"at {'least' if bound[1] == '>=' else 'most'} {float(bound[2]):,.15g}"
+        hint = f"at {'least' if bound[1] == '>=' else 'most'} {float(bound[2]):,.16g}"
     else:
         hint = described(kinds, in_python=in_python)
         if more := MORE.fullmatch(reason):

@@ -61,7 +61,13 @@ RECORDS = {
         previous=5,
         prefix=Comparison(0, 0, "tools", None, "new", None),
     ),
-    "redacted": replace(BARE, redacted=True, previous=1, prefix=RECORD.prefix),
+    "redacted": replace(
+        BARE,
+        redacted=True,
+        previous=1,
+        prefix=RECORD.prefix,
+        changes=(contextwright.Change("invent.max_tokens", "max_tokens", ""),),
+    ),
 }
 ENTRIES = {
     "anthropic": "messages",

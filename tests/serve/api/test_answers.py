@@ -47,6 +47,7 @@ SMALL: list[Call] = [
     ("GET", "/recall?q=Which%20soup%20does%20Alice%20like&conversation=small&budget=60", None),
     ("GET", "/requests?before=1", None),
     ("GET", "/requests/7", None),
+    ("GET", f"/requests/{2**53}", None),
     ("GET", "/memories?about=U1234546&limit=1&cursor=1", None),
     ("GET", "/memories?kind=fact", None),
     ("POST", "/convert", {"data": {"messages": [{"role": "tool"}]}, "to": "gemini"}),
