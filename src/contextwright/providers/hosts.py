@@ -101,6 +101,7 @@ def require_address(base_url: str) -> None:
     Raises:
         UsageError: it is one.
     """
+    require(base_url, str, "the address of a host")
     try:
         parts = urlsplit(base_url)
         can_be_called = parts.scheme in ("http", "https") and bool(parts.hostname)
