@@ -266,7 +266,7 @@ def test_build_with_an_agents_instructions(cw: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        (("--agent", "muse", "--recipe", "port42"), "name the file with --agents"),
+        (("--agent", "muse", "--recipe", "port42"), "name agents.json with --agents"),
         (("--agents", "agents.json"), "add --recipe port42"),
         (("--agents", "missing.json", "--recipe", "port42"), "missing.json"),
     ],

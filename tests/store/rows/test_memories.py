@@ -73,7 +73,7 @@ def test_a_conversation_takes_its_memories_with_it(store: cw.Store) -> None:
     ("memory", "complaint"),
     [
         (cw.Memory("passage", "said"), "passages are found"),
-        (cw.Memory("memory", " "), "without text"),
+        (cw.Memory("memory", " "), "needs text"),
         (cw.Memory("memory", "a\x00b"), "memory.text, character 2: a NUL cannot be stored"),
         (cw.Memory("fact", "x", key="\ud800"), "memory.key, character 1"),
         (cw.Memory("fact", "x", meta={"a": float("nan")}), "NaN|nan"),
