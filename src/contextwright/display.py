@@ -158,7 +158,7 @@ class View:
         if width is not None:
             require(width, int, "a width")
             if width < 1:
-                raise UsageError(f"a width of {width} characters (1 or more)")
+                raise UsageError(f"a width cannot be {width}", hint="use 1 or more")
         self.marks = ASCII if ascii else Marks()
         self.nobody = Author(UNKNOWN) if given.source == NAME else None
         """The author of messages that name none: Aya's entries always name one."""

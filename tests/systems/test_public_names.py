@@ -121,8 +121,8 @@ def test_gryag_names_the_range_of_its_block(value: int | str) -> None:
 
 
 REFUSED: list[tuple[Callable[[Path], object], str]] = [
-    (lambda folder: aya.show([cw.user("hi")], width=0), "a width of 0 characters (1 or more)"),
-    (lambda folder: aya.show([cw.user("hi")], width=-1), "a width of -1 characters (1 or more)"),
+    (lambda folder: aya.show([cw.user("hi")], width=0), "a width cannot be 0 (use 1 or more)"),
+    (lambda folder: aya.show([cw.user("hi")], width=-1), "a width cannot be -1 (use 1 or more)"),
     (lambda folder: aya.show([cw.user("hi")], width=cast("int", "9")), "a width cannot be '9'"),
     (lambda folder: aya.show([cw.user("hi")], width=True), "a width cannot be True"),
     (lambda folder: port42.Sessions(f"{folder}/a\0b"), "a folder cannot be "),

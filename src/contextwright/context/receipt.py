@@ -29,12 +29,12 @@ __all__ = [
     "apportioned",
     "beside_prompt",
     "body_of",
-    "is_marked",
     "encoded_steps",
-    "steps_of",
-    "units_of",
-    "unbroken_cause",
     "extends_turn",
+    "is_marked",
+    "steps_of",
+    "unbroken_cause",
+    "units_of",
 ]
 
 

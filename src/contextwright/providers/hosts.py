@@ -74,7 +74,7 @@ def host_for(target: str | Host, base_url: str | None = None) -> Host:
     """Return the host for the name of a host, format or model; `base_url` replaces its address.
 
     Raises:
-        UsageError: the name is unknown, or the address is none of HTTP.
+        UsageError: the name is unknown, or the address is not a valid HTTP address.
     """
     require(target, str | Host, "a host", f"name one of: {', '.join(HOSTS)}")
     if base_url is not None:
@@ -96,15 +96,16 @@ def host_for(target: str | Host, base_url: str | None = None) -> Host:
 
 
 def require_address(base_url: str) -> None:
-    """Refuse an address to which no path can be added, or that is not one of HTTP.
+    """Require an HTTP address to which a path can be added, so one without `?` and `#`.
 
     Raises:
-        UsageError: it is one.
+        UsageError: the address is not one.
     """
     require(base_url, str, "the address of a host")
     try:
         parts = urlsplit(base_url)
-        can_be_called = parts.scheme in ("http", "https") and bool(parts.hostname)
+        is_http = parts.scheme in ("http", "https") and bool(parts.hostname)
+        can_be_called = is_http and parts.port != 0  # raises if the port is not a number
     except ValueError:
         can_be_called = False
     if not can_be_called or "?" in base_url or "#" in base_url:

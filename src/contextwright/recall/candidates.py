@@ -9,7 +9,7 @@ from typing import TypeAlias, TypeVar
 
 from contextwright.recall.outline import SPOKEN, Entry
 
-__all__ = ["MessageFilter", "take_best", "interleave", "spoken_only", "with_neighbours"]
+__all__ = ["MessageFilter", "interleave", "spoken_only", "take_best", "with_neighbours"]
 
 MIN_NEIGHBOURS, NEIGHBOURS_PER_SEED = 140, 0.7
 """How many neighbours of the best messages become candidates: at least the first number, or the

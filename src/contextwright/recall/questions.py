@@ -28,7 +28,7 @@ from contextwright.text.terms import (
 from contextwright.text.words.identifiers import parts_of, without_code
 from contextwright.text.words.sounds import is_said_as_name, sounds_alike, sounds_of
 
-__all__ = ["Question", "with_speakers", "with_asker", "parse_question"]
+__all__ = ["Question", "parse_question", "with_asker", "with_speakers"]
 
 MAX_TERMS = 32
 """Maximum number of terms to search for. The longest are used, because they say most."""

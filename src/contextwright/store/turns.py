@@ -77,7 +77,7 @@ def add_work(state: State, turn: Turn) -> tuple[str, Work[list[int]]]:
 
 
 def replace_all(state: State, turn: Turn) -> None:
-    """Store a turn instead of all messages of its conversation, or change nothing.
+    """Replace all messages of a conversation with a turn, or change nothing.
 
     Raises:
         UsageError: the turn is not valid.

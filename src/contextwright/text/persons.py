@@ -7,7 +7,7 @@ from collections.abc import Set
 
 from contextwright.text.terms import plain
 
-__all__ = ["addresses_somebody", "means_speaker_alone", "means_speaker"]
+__all__ = ["addresses_somebody", "means_speaker", "means_speaker_alone"]
 
 ONE = frozenset(
     map(

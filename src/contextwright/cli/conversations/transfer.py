@@ -113,11 +113,10 @@ def import_files(
     """Import conversations of other tools.
 
     Reads exports of ChatGPT, Claude, Slack and Telegram, logs of Claude Code and Codex,
-    fine-tuning data, Port 42 sessions, and every format of cw formats: as a document, or as JSON
-    Lines with one conversation or one message per line. All messages of such a file are one
-    conversation. Each file is
-    stored whole or not at all. Importing a file again adds only what is new; a later export of
-    Slack or Telegram also brings what was edited or deleted since.
+    fine-tuning data, Port 42 sessions, and every format of cw formats: as a document, as JSON
+    Lines with a conversation per line, or as JSON Lines with a message per line, which together
+    are one conversation. Each file is stored whole or not at all. Importing a file again adds only
+    what is new; a later export of Slack or Telegram also brings what was edited or deleted since.
 
     \b
     cw import chatgpt-export.zip
