@@ -185,6 +185,18 @@ def test_routes_come_from_a_file(tmp_path: Path) -> None:
         settings.route_for("slow", "openai-chat")
 
 
+NO_ADDRESSES = (
+    "",
+    "host/v1",
+    "ftp://host",
+    "http://",
+    "http://[::1",
+    "http://h/?a=b",
+    "http://h:x",
+    "http://h:0",
+)
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -211,7 +223,7 @@ def test_routes_come_from_a_file(tmp_path: Path) -> None:
                 f'[[routes]]\nmodel = "a"\nupstream = "groq"\nbase_url = "{address}"',
                 f"routes[0]: '{address}' is not the address of an API",
             )
-            for address in ("", "h/v1", "ftp://h", "http://", "http://[::1", "http://h/?a=b", "http://h:x", "http://h:0")
+            for address in NO_ADDRESSES
         ),
         (
             '[[routes]]\nmodel = "a"\nupstream = "groq"\nrecipe = "nothing"',
