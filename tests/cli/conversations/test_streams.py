@@ -87,19 +87,28 @@ def test_a_bad_line_is_answered_and_the_stream_goes_on(
     answers = [json.loads(line) for line in done.out.splitlines()]
     assert (answers[0], answers[2]) == ({"ack": "1"}, {"ack": "2"})
     assert answers[1]["key"] == key
+    assert answers[1]["error"].startswith("line 2: ")
     assert reason in answers[1]["error"]
     assert done.code == 1
     assert done.err == "cw: 1 line failed (see the error lines in the output)\n"
     assert [one["text"] for one in dumped(cw, store)] == ["one", "two"]
 
 
-def test_characters_are_replaced_on_request(cw: Run, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("text", "change"),
+    [
+        ("nul \x00", " messages[0].parts[0].text: characters that cannot be stored became U+FFFD"),
+        ("half \ud800", ": 1 character that cannot be stored became U+FFFD"),
+    ],
+)
+def test_characters_are_replaced_on_request(
+    cw: Run, tmp_path: Path, text: str, change: str
+) -> None:
     store = str(tmp_path / "store.db")
-    line = turn("a", "1", "nul \x00").encode()
+    line = turn("a", "1", text).encode()
     done = cw("append-stream", "--store", store, "--replace-invalid", input=line)
-    change = "repair.text messages[0].parts[0].text: characters that cannot be stored became U+FFFD"
-    assert json.loads(done.out) == {"ack": "1", "changes": [change]}
-    assert [one["text"] for one in dumped(cw, store)] == ["nul \ufffd"]
+    assert json.loads(done.out) == {"ack": "1", "changes": [f"repair.text{change}"]}
+    assert [one["text"] for one in dumped(cw, store)] == [f"{text[:-1]}\ufffd"]
 
 
 def test_long_lines_arrive_in_pieces(cw: Run, tmp_path: Path) -> None:

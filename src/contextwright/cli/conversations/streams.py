@@ -15,6 +15,7 @@ from msgspec import Struct
 from contextwright.cli.options import Conversation, Option, ReplaceInvalid, StoreOptions
 from contextwright.cli.output import note, numbered, written
 from contextwright.cli.stores import existing, opened
+from contextwright.documents.faults import without_bad_text
 from contextwright.documents.read import LINE_LIMIT, decode, standard_input, too_large
 from contextwright.errors import ContextwrightError, ParseError, shown
 from contextwright.messages.changes import Change
@@ -59,7 +60,8 @@ def run_plain(arguments: Sequence[str]) -> int | None:
 class Line(Struct):
     """One line of input: the turn it holds, or the error in it."""
 
-    key: Any
+    number: int
+    key: Any = None
     turn: Turn | None = None
     changes: tuple[Change, ...] = ()
     error: ContextwrightError | None = None
@@ -67,9 +69,14 @@ class Line(Struct):
     def answer(self) -> bytes:
         """Return the line to print once the turn is durable or refused."""
         if self.error is not None:
-            return msgspec.json.encode({"error": str(self.error), "key": self.key}) + b"\n"
+            return msgspec.json.encode({"error": self.problem(), "key": self.key}) + b"\n"
         extra = {"changes": [str(change) for change in self.changes]} if self.changes else {}
         return msgspec.json.encode({"ack": self.key, **extra}) + b"\n"
+
+    def problem(self) -> str:
+        """Return the error, with the number of the line: without a key, nothing else names it."""
+        names_line = isinstance(self.error, ParseError) and self.error.line is not None
+        return str(self.error) if names_line else f"line {self.number}: {self.error}"
 
 
 def append_stream(
@@ -136,26 +143,38 @@ def groups_of_lines(stream: BinaryIO) -> Iterator[list[tuple[int, bytes | ParseE
 
 def as_line(data: bytes | ParseError, number: int, *, replace: bool) -> Line:
     """Read the turn of a line."""
-    line = Line(None)
+    line = Line(number)
     try:
         if isinstance(data, ParseError):
             raise data
-        body = decode(data, first_line=number)
+        body, mends = decoded(data, number, replace=replace)
         if not isinstance(body, dict):
             raise ParseError(f"a turn must be an object, not {shown(body)}", line=number)
         fields = cast("dict[str, Any]", body)
         line.key = fields.get("key")
         messages, changes = messages_of(fields.get("messages"), number)
         if replace:
-            messages, mends = replace_invalid(messages)
-            changes = (*changes, *mends)
+            messages, more = replace_invalid(messages)
+            mends = (*mends, *more)
         turn = Turn(cast("str", fields.get("conversation")), messages, line.key)
-        line.turn, line.changes = turn, changes
+        line.turn, line.changes = turn, (*changes, *mends)
     except ContextwrightError as error:
         line.error = error
     except RecursionError:
         line.error = ParseError("nested too deeply", line=number)
     return line
+
+
+def decoded(data: bytes, number: int, *, replace: bool) -> tuple[Any, tuple[Change, ...]]:
+    """Decode a line; with `replace` also one with halves of surrogate pairs, which are changes."""
+    try:
+        return decode(data, first_line=number), ()
+    except ParseError:
+        data, found = without_bad_text(data) if replace else (data, 0)
+        if not found:
+            raise
+    reason = f"{numbered(found, 'character')} that cannot be stored became U+FFFD"
+    return decode(data, first_line=number), (Change("repair.text", "", reason),)
 
 
 def messages_of(data: Any, number: int) -> tuple[list[Message], tuple[Change, ...]]:
