@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 import contextwright as cw
 from contextwright.messages.exchanges import match_results
 from contextwright.store.engines import postgres as engine
+from contextwright.store.engines.base import Connection
 from contextwright.store.rows.pairing import pairing_of
 from contextwright.store.rows.validation import replace_invalid
 from contextwright.text.json import encode_json
@@ -234,6 +235,30 @@ def test_postgres_comes_back(postgres: str) -> None:
             admin.execute(ends, ("contextwright",))
         assert chat.length() == 3
         assert [one.key for one in chat.read()] == [None] * 3
+        for change in (
+            lambda: chat.erase(1, scrub=False),
+            lambda: chat.edit(2, "two"),
+            store.scrub,
+            lambda: store.remember("a memory"),
+            lambda: store.index(),
+        ):
+            admin.execute(ends, ("contextwright",))
+            change()
+        assert [one.message.text for one in chat.read()] == ["", "two", "3"]
+
+
+def test_work_that_cannot_be_repeated_ends_with_the_connection(postgres: str) -> None:
+    with cw.Store(postgres) as store, psycopg.connect(postgres, autocommit=True) as admin:
+        begun: list[int] = []
+
+        def work(connection: Connection) -> None:
+            begun.extend(row[0] for row in connection.rows("SELECT pg_backend_pid()"))
+            admin.execute("SELECT pg_terminate_backend(%s)", (begun[-1],))
+            connection.rows("SELECT 1")
+
+        with pytest.raises(cw.errors.StoreError, match="no connection"):
+            store.engine.write_alone(work)
+        assert len(begun) == 1
 
 
 # --- what one turn costs -------------------------------------------------------------------------

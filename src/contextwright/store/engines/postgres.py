@@ -232,15 +232,19 @@ class PostgresEngine:
         return self._writer.write_each(works)
 
     def write_alone(self, work: Work[Result]) -> Result:
-        """Run work that cannot be repeated, in its own transaction."""
-        try:
-            with self._writers.borrowed() as connection:
-                with connection.session.transaction():
-                    return work(connection)
-        except psycopg.Error as error:
-            raise self._explained(error) from error
-        except UNREADABLE as error:
-            raise unreadable_row(self.where) from error
+        """Run work that cannot be repeated, in its own transaction.
+
+        Until the work begins, a lost connection is replaced, as one that a restart left behind.
+        """
+        has_begun = False
+
+        def attempt() -> Result:
+            nonlocal has_begun
+            with self._writers.borrowed() as connection, connection.session.transaction():
+                has_begun = True
+                return work(connection)
+
+        return self._insist(attempt, PATIENCE, lambda: not has_begun)
 
     def write_much(self, work: Work[Result]) -> Result:
         """Run work that may fill the store, in its own transaction."""
@@ -252,20 +256,22 @@ class PostgresEngine:
             "the server's write-ahead log, its archive, standbys and the dead rows of its "
             "statistics, until they are recycled"
         ]
-        try:
-            with self._writers.borrowed() as connection:
-                session = connection.session
-                session.autocommit = True
-                try:
-                    if not all_seen(connection, SCRUBBING):
-                        remains.append("what a transaction that is still open may see: scrub again")
-                    for (table,) in connection.rows(TABLES):
-                        connection.run(f"VACUUM (FULL, ANALYZE) {table}")  # statistics quote
-                finally:
-                    session.autocommit = False
-        except psycopg.Error as error:
-            raise self._explained(error) from error
+        if not self._insist(self._vacuum, PATIENCE):
+            remains.append("what a transaction that is still open may see: scrub again")
         return remains
+
+    def _vacuum(self) -> bool:
+        """Rewrite the tables; return whether no open transaction sees what was removed."""
+        with self._writers.borrowed() as connection:
+            session = connection.session
+            session.autocommit = True
+            try:
+                is_seen = all_seen(connection, SCRUBBING)
+                for (table,) in connection.rows(TABLES):
+                    connection.run(f"VACUUM (FULL, ANALYZE) {table}")  # statistics quote
+                return is_seen
+            finally:
+                session.autocommit = False
 
     def backups(self) -> list[str]:
         """Return none, because copies of a server are made elsewhere."""
@@ -291,14 +297,20 @@ class PostgresEngine:
 
         self._insist(attempt, PATIENCE)
 
-    def _insist(self, attempt: Callable[[], Result], patience: float) -> Result:
-        """Try until the server is there again; every attempt may be repeated."""
+    def _insist(
+        self,
+        attempt: Callable[[], Result],
+        patience: float,
+        may_repeat: Callable[[], bool] = lambda: True,
+    ) -> Result:
+        """Try until the server is there again, as long as the attempt may be repeated."""
         deadline = time.monotonic() + patience
         while True:
             try:
                 return attempt()
             except psycopg.Error as error:
-                if not is_passing(error) or time.monotonic() > deadline:
+                is_over = not may_repeat() or time.monotonic() > deadline
+                if is_over or not is_passing(error):
                     raise self._explained(error) from error
             except UNREADABLE as error:
                 raise unreadable_row(self.where) from error
