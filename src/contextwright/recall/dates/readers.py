@@ -42,6 +42,8 @@ __all__ = ["read"]
 SATURDAY = 5
 RECENT_DAYS = 30
 """Days of "recently"."""
+UNITS_BACK = {"this": 0, "last": 1, "gone": 1, "penultimate": 2}
+"""How many units ago a unit was, by the kind of the word beside it."""
 RELATIVE_KINDS = ("current", "previous", "older")
 """Kinds of words that mean "this", "last" or "before last" with a unit, such as 先週; the index is
 how many units ago."""
@@ -125,7 +127,8 @@ def named(sentence: Sentence, first: int, after: int) -> DateMention | None:
     numbers = [word.value for word in words if word.kind in ("day", "ordinal", "number")]
     title = next((at for at, kind in enumerate(kinds) if kind in ("month", "season")), None)
     year = year_of(sentence, words)
-    if year == 0 or (year is None and sentence.is_recurring(first, YEARS)):
+    is_older = sentence.kind(first - 1) == "penultimate"  # позапрошлым летом
+    if year == 0 or (year is None and (is_older or sentence.is_recurring(first, YEARS))):
         return None
     if title is None:
         month, *days = numbers
@@ -182,10 +185,10 @@ def year_of(sentence: Sentence, words: list[Word]) -> int | None:
     for before, word, following in around:
         if word.kind == "year":
             return word.value
-        unit = before if word.kind == "gone" else following
-        if word.kind == "years" or (word.kind in ("last", "this", "gone") and unit.kind == "unit"):
+        unit = following if following.kind == "unit" else before
+        if word.kind == "years" or (word.kind in UNITS_BACK and unit.kind == "unit"):
             known = sentence.today and (word.kind == "years" or unit.value == YEARS)
-            back = word.value if word.kind == "years" else int(word.kind != "this")
+            back = UNITS_BACK.get(word.kind, word.value)
             return max(sentence.today.year - back, 0) if sentence.today and known else 0
     return None
 
@@ -250,7 +253,7 @@ def unit_and_count(words: list[Word]) -> tuple[int, int]:
         if word.kind in RELATIVE_KINDS:
             return word.value, RELATIVE_KINDS.index(word.kind)
     unit = next(word.value for word in words if word.kind == "unit")
-    return unit, int(all(word.kind != "this" for word in words))
+    return unit, next(UNITS_BACK[word.kind] for word in words if word.kind in UNITS_BACK)
 
 
 def within(sentence: Sentence, first: int, after: int) -> DateMention | None:
@@ -281,28 +284,31 @@ def part(sentence: Sentence, first: int, after: int) -> DateMention | None:
 def weekday(sentence: Sentence, first: int, after: int) -> DateMention | None:
     """Read on Monday, last Friday: the latest one."""
     word, before = sentence.words[first], sentence.kind(first - 1)
-    led = sentence.has_time_context(first, after)
+    led = sentence.has_time_context(first, after) or sentence.kind(after) == "part"
     if sentence.today is None or (word.doubtful and not led) or sentence.is_recurring(first, DAYS):
         return None
     back = (sentence.today.weekday() - word.value) % 7
     if back == 0 and (before in ("last", "gone") or sentence.kind(after) == "gone"):
         back = 7
-    if before == "last" and word.text.startswith(WEEK):  # 上周一 is a day of last week
-        back = sentence.today.weekday() - word.value + 7
+    if word.text.startswith(WEEK) and before in ("last", "penultimate"):
+        # 上周一 is a day of last week, 上上周一 of the one before.
+        back = sentence.today.weekday() - word.value + 7 * UNITS_BACK[before]
     return sentence.units_ago(DAYS, back, back, INFERRED if led else VAGUE)
 
 
 def weekend(sentence: Sentence, first: int, after: int) -> DateMention | None:
     """Read last weekend, am Wochenende: the latest one; on a weekend, the last one is before it."""
     before, led = sentence.kind(first - 1), sentence.has_time_context(first, after)
+    is_last = before in ("last", "gone") or sentence.kind(after) == "gone"
+    is_last = is_last or bool(sentence.words[first].value)
     if sentence.today is None or sentence.is_recurring(first, DAYS):
         return None
     back = (sentence.today.weekday() - SATURDAY) % 7
     if before == "this" and back > 1:
         return None  # "this weekend" is still to come
-    if back < 2 and (before in ("last", "gone") or sentence.kind(after) == "gone"):
+    if back < 2 and is_last:
         back += 7
-    return sentence.units_ago(DAYS, back, back - 1, INFERRED if led else VAGUE)
+    return sentence.units_ago(DAYS, back, back - 1, INFERRED if led or is_last else VAGUE)
 
 
 def year(sentence: Sentence, first: int, after: int) -> DateMention | None:

@@ -13,7 +13,7 @@ DAYS, WEEKS, MONTHS, YEARS = 0, 1, 2, 3
 """The units, as `data/dates.toml` numbers them."""
 TIME_WORDS_BEFORE = (
     *("in", "of", "between", "from", "since", "before", "after", "until", "upto", "last"),
-    *("gone", "before_or_ago", "since_or_ago"),
+    *("gone", "penultimate", "before_or_ago", "since_or_ago"),
 )
 """Kinds of words after which a doubtful word is a date."""
 TIME_WORDS_AFTER = ("at", "gone", "earlier", "later", "onward")

@@ -48,10 +48,10 @@ RULES = (
     ("named", "month|season gone"),
     ("named", "gone month|season"),
     ("named", "month|season ,|of|in? the? YEAR"),
-    ("named", "YEAR unit|annum? of|whose? in? month|season"),
+    ("named", "YEAR unit|annum? of|whose|at? in? month|season"),
     ("named", "month|season"),
     ("ago", "number? number|few|day|count of? unit|units|annum ago"),
-    ("ago", "unit|units|half ago"),
+    ("ago", "unit|units|half|pair ago"),
     ("ago", "number|few|day|count suffix ago"),
     ("back", "BACK number? number|few|day|count of? unit|units"),
     ("back", "BACK unit|pair|half"),
@@ -63,6 +63,9 @@ RULES = (
     ("calendar", "last|this unit NOT_OF"),
     ("calendar", "unit gone"),
     ("calendar", "gone unit"),
+    ("calendar", "penultimate unit"),
+    ("calendar", "unit penultimate"),
+    ("calendar", "unit before_or_ago gone"),
     ("calendar", "current|previous|older"),
     ("calendar", "unit before last|relative"),
     ("part", "relative in|of|whose? the? part"),
@@ -87,6 +90,9 @@ HAN = "\u3005-\u3007\u3041-\u30ff\u3400-\u9fff"
 """Scripts without spaces: Han and kana."""
 UNSPACED = "\u3000"
 """Words in these scripts compare greater than this character."""
+DIGITS = str.maketrans("〇零一二三四五六七八九", "00123456789")
+HAN_YEAR = "[〇零一二三四五六七八九]{4}(?=年)"
+"""A year in Chinese digits: 二〇二三年."""
 ENGLISH = "english"
 INVISIBLE = "\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069"
 """Invisible characters that join, break or change the direction of text."""
@@ -191,7 +197,7 @@ def splitter(language: str, is_unspaced: bool) -> re.Pattern[str]:
     known = [phrase_pattern(word) for word in longest if not ONE_WORD.fullmatch(word)]
     letters = r"[^\W\d_]"
     if is_unspaced:
-        known += [*(word for word in longest if word > UNSPACED), f"[{HAN}]"]
+        known += [HAN_YEAR, *(word for word in longest if word > UNSPACED), f"[{HAN}]"]
         letters = rf"[^\W\d_{HAN}]"
     known += [r"\d+", rf"(?:{letters}|[{VOWELLED}])+", rf"[{PUNCTUATION}]"]
     return re.compile("|".join([*known, rf"[^\w\s{INVISIBLE}{PUNCTUATION}]+"]))
@@ -224,7 +230,9 @@ def pattern_of(rule: str, letters: dict[str, str]) -> str:
         return f"[{''.join(letters[kind] for kind in kinds)}]"
 
     unit = one_of(("unit",))
-    relative = f"{one_of(('last', 'this'))}{unit}|{unit}{one_of(('gone',))}"
+    relative = (
+        f"{one_of(('last', 'this', 'penultimate'))}{unit}|{unit}{one_of(('gone', 'penultimate'))}"
+    )
     year = f"(?:{one_of(('year', 'years'))}|{relative})"
     named = {
         "BACK": one_of(("back", "before_or_ago", "since_or_ago")),
@@ -255,12 +263,24 @@ def languages_in(question: str) -> Sequence[str]:
     detected = languages_of(question).latin
     if detected == ENGLISH and not ENGLISH_ONLY.isdisjoint(words):
         return (ENGLISH,)
-    counts = {name: len(words & FUNCTION_WORDS[name]) for name in LATIN if name != ENGLISH}
+    counts = {
+        name: 2 * len(words & FUNCTION_WORDS[name]) + len(words & time_words(name))
+        for name in LATIN
+        if name != ENGLISH
+    }
     most = max(counts.values())
     likely = [name for name in others if counts[name] == most]
-    if most <= 1:
+    if most <= 2:
         likely = likely if most and likely else [*others]
     return (ENGLISH, *likely) if detected == ENGLISH else (*likely, ENGLISH)
+
+
+@cache
+def time_words(language: str) -> frozenset[str]:
+    """Return the words of a language that speak of time and are not function words."""
+    table = words_of_table(tables().languages.get(language, {}))
+    times = {text for text, word in table.items() if not word.doubtful}
+    return frozenset(times - FUNCTION_WORDS[language])
 
 
 def words_of(text: str, language: str = ENGLISH) -> tuple[list[Word], list[int]]:
@@ -281,9 +301,10 @@ def figure(piece: str) -> Word:
     """Return a number, punctuation or an unknown word with its kind."""
     if piece in PUNCTUATION:
         return Word(piece, piece if piece in ",./-" else "-")
-    if not piece.isdecimal() or len(piece) > 4:
+    digits = piece.translate(DIGITS)
+    if not digits.isdecimal() or len(piece) > 4:
         return Word(piece)
-    value = int(piece)
+    value = int(digits)
     if len(piece) == 4:
         return Word(piece, "year", value) if FIRST_YEAR <= value <= LAST_YEAR else Word(piece)
     kind = "day" if len(piece) < 3 and 1 <= value <= 31 else "count"
