@@ -104,6 +104,16 @@ def shortened(text: str, longest: int = 1_000) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
+def visible(text: str) -> str:
+    """Return a text on one line, with an escape for each character that prints nothing.
+
+    The names of fields come from the user's data; they must not pass for further lines.
+    """
+    if text.isprintable():
+        return text
+    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
+
+
 def in_one_line(error: BaseException) -> str:
     """Return the type of an error and the first line of its message."""
     first = words_of(error).partition("\n")[0]
@@ -119,7 +129,7 @@ class ContextwrightError(Exception):
 
     def __str__(self) -> str:
         message = super().__str__()
-        return f"{message} ({self.hint})" if self.hint else message
+        return visible(f"{message} ({self.hint})" if self.hint else message)
 
 
 class UsageError(ContextwrightError):
@@ -211,7 +221,8 @@ class Problem(Struct, frozen=True):
             force_setattr(self, "path", shortened(self.path))
 
     def __str__(self) -> str:
-        return f"{f'{self.level} {self.code} {self.path}'.rstrip()}: {self.message}"
+        place = f"{self.level} {self.code} {self.path}".rstrip()
+        return visible(f"{place}: {self.message}")
 
 
 class InvalidPayload(ContextwrightError):

@@ -224,6 +224,43 @@ def asked_for_agent(name: str) -> Any:
     return shape(context.payload), text_shape(block["text"]), codes
 
 
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_fields_name_is_no_line_of_its_own(format: str) -> None:
+    """Problems, changes, errors and receipts are printed in lines; a name may hold line breaks."""
+    model = MODELS.get(format, "gpt-5.6-sol")
+    named = 0
+    for words in (
+        "harmless",
+        "a\nerror OC-orphan messages[0]",
+        "\x1b[2J\rcw: done",
+        "\u202eb\u2028c",
+    ):
+        payload = cw.render(chat(HARMLESS), format, model=model).payload
+        for holder in objects(payload):
+            holder[words] = "kept"
+            lines = [str(problem) for problem in cw.check(payload, format, model=model)]
+            try:
+                context = cw.build(cw.parse(payload, format), model=model)
+            except cw.ContextwrightError as error:
+                lines.append(str(error))
+            else:
+                lines += map(str, context.changes)
+                lines += context.explain().split("\n")
+            del holder[words]
+            assert [line for line in lines if not line.isprintable()] == []
+            named += any(repr(words)[1:-1] in line for line in lines)
+    assert named >= 4  # else nothing of this was seen
+
+
+def objects(value: Any) -> list[dict[str, Any]]:
+    """All objects in a payload."""
+    if isinstance(value, list):
+        return [found for item in value for found in objects(item)]
+    if isinstance(value, dict):
+        return [value, *(found for item in value.values() for found in objects(item))]
+    return []
+
+
 def test_names_of_agents_open_nothing() -> None:
     expected = asked_for_agent("nobody")
     for words in OWN:

@@ -18,7 +18,7 @@ from contextwright.cli.options import (
     Option,
     OptionGroup,
 )
-from contextwright.cli.output import note, numbered, progress, say, say_json
+from contextwright.cli.output import note, numbered, progress, say_json, say_line
 from contextwright.cli.requests.convert import RenderOptions
 
 if TYPE_CHECKING:  # an optional package, which the help does without
@@ -183,7 +183,7 @@ def report(done: Manifest, output: str, *, as_json: bool) -> None:
         say_json(done)
         return
     kept = done.rows - done.rejected
-    say(f"{numbered(kept, 'row')} in {numbered(len(done.shards), 'file')} in {output}")
+    say_line(f"{numbered(kept, 'row')} in {numbered(len(done.shards), 'file')} in {output}")
     if done.skipped:
         note(f"cw: {numbered(done.skipped, 'file')} with other endings not read")
     if done.changes:

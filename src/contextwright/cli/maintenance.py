@@ -17,7 +17,7 @@ from contextwright.cli.options import (
     StoreOptions,
     refuse,
 )
-from contextwright.cli.output import note, numbered, progress, say, say_json
+from contextwright.cli.output import note, numbered, progress, say, say_json, say_line
 from contextwright.cli.stores import existing, require_conversation
 from contextwright.errors import NotFound, StoreError, UnknownSchema, UsageError
 from contextwright.messages.times import now_text
@@ -97,12 +97,12 @@ def print_findings(report: Report, repaired: list[Finding], saved: str | None) -
     if report.facts:
         say(", ".join(f"{name} {fact}" for name, fact in report.facts.items()))
     if saved is not None:
-        say(f"backup    {saved}")
+        say_line(f"backup    {saved}")
     for finding in repaired:
-        say(f"repaired  {finding}; {finding.cure.effect if finding.cure else ''}")
+        say_line(f"repaired  {finding}; {finding.cure.effect if finding.cure else ''}")
     for finding in report.findings:
         hint = " (--repair repairs it)" if finding.cure else ""
-        say(f"problem   {finding}{hint}")
+        say_line(f"problem   {finding}{hint}")
     checked = f"{numbered(report.conversations, 'conversation')}, "
     checked += numbered(report.messages, "message")
     say(f"{checked}: {numbered(len(report.findings), 'problem')}")
@@ -210,7 +210,7 @@ def backup(
     if as_json:
         say_json({"file": target, "bytes": size})
     else:
-        say(f"{target}: {numbered(size, 'byte')}")
+        say_line(f"{target}: {numbered(size, 'byte')}")
     return 0
 
 

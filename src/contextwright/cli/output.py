@@ -40,6 +40,7 @@ __all__ = [
     "report_changes",
     "say",
     "say_json",
+    "say_line",
     "table",
     "takes_colour",
     "use_utf8",
@@ -59,6 +60,11 @@ def use_utf8() -> None:
 def say(text: str) -> None:
     """Print lines for people on standard output."""
     emit(f"{safe(text)}\n".encode())
+
+
+def say_line(text: str) -> None:
+    """Print one line for people on standard output, whatever a name in it holds."""
+    say(safe(text, line=True))
 
 
 def say_json(value: Any) -> None:

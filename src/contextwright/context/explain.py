@@ -9,6 +9,7 @@ from math import ceil
 from typing import Literal, TypeAlias
 
 from contextwright.context.receipt import Ledger, Receipt
+from contextwright.errors import visible
 from contextwright.messages.changes import Change
 from contextwright.tokens.count import Count
 
@@ -23,6 +24,12 @@ EIGHTHS = " ▏▎▍▌▋▊▉"
 
 def explained(receipt: Receipt) -> Iterator[tuple[Style, str]]:
     """Yield the lines of the table, each with its style."""
+    for style, line in lines(receipt):
+        yield style, visible(line)
+
+
+def lines(receipt: Receipt) -> Iterator[tuple[Style, str]]:
+    """Yield the lines as they are; a name or a reason in them may have characters of its own."""
     yield "head", head(receipt)
     if receipt.model.matched == "default":
         yield "faint", receipt.model.note

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import force_setattr
 
-from contextwright.errors import SHOWN, shortened
+from contextwright.errors import SHOWN, shortened, visible
 
 __all__ = ["Change"]
 
@@ -31,4 +31,4 @@ class Change(Struct, frozen=True):
 
     def __str__(self) -> str:
         named = f"{self.code} {self.path}".rstrip()
-        return f"{named}: {self.reason}" if self.reason else named
+        return visible(f"{named}: {self.reason}" if self.reason else named)

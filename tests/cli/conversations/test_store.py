@@ -90,6 +90,16 @@ def test_an_import_of_nothing_creates_no_store(
     assert (tmp_path / "chat.db").exists()
 
 
+def test_the_name_of_a_file_is_no_line_of_its_own(cw: Run, own_store: None, tmp_path: Path) -> None:
+    file = tmp_path / "a\nb.json: aya: 9 messages of 1 conversation\x1b[2J\n.json"
+    file.write_text(json.dumps(CHAT))
+    name = str(file).replace("\n", "\\n").replace("\x1b", "\\x1b")
+    found = f"{len(CHAT['messages'])} messages of 1 conversation"
+    assert cw("import", str(file)).out == f"{name}: openai-chat: {found}\n"
+    backup = f"{tmp_path}/b\nc.db"
+    assert cw("backup", backup).out.startswith(backup.replace("\n", "\\n") + ": ")
+
+
 def test_every_command_works_for_a_tenant(cw: Run, tmp_path: Path) -> None:
     """What one tenant brought in, however it came, no other is shown, however it asks."""
     file = tmp_path / "chat.json"

@@ -34,7 +34,7 @@ from contextwright.cli.output import (
     numbered,
     progress,
     report_changes,
-    say,
+    say_line,
     written,
 )
 from contextwright.cli.stores import existing, existing_or_none, opened, require_conversation
@@ -204,7 +204,7 @@ def report_import(
     verb = "would store " if dry_run else ""
     known = f" ({outcome.known:,} already stored)" if outcome.known else ""
     conversations = numbered(outcome.conversations, "conversation")
-    say(f"{label}: {outcome.format}: {verb}{new} of {conversations}{known}")
+    say_line(f"{label}: {outcome.format}: {verb}{new} of {conversations}{known}")
     left_out(found.skipped)
     if listed:
         list_changes(found.changes)
