@@ -216,6 +216,11 @@ WRONG: dict[str, tuple[tuple[str, ...], int, str]] = {
         1,
         "cw: nothing recalled",
     ),
+    "nothing fits": (
+        ("recall", "Who is allergic to hazelnuts?", "--budget", "1"),
+        1,
+        "cw: nothing found that fits --budget 1",
+    ),
     "nothing found": (("search", "zebra"), 1, "cw: nothing found"),
     "no such conversation": (
         ("recall", "soup", "-c", "nobody"),

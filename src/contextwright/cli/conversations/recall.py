@@ -132,19 +132,27 @@ def recall(
         say_json(recall_fields(found, name))
     elif found.items:
         say(explained(found, name) if explain else found.text)
-    return report(found, min_confidence)
+    return report(found, min_score, min_confidence)
 
 
-def report(found: RecallResult, min_confidence: float) -> int:
+def report(found: RecallResult, min_score: float, min_confidence: float) -> int:
     """Note what is missing from a result; return the exit code."""
     if found.trouble:
         note(f"cw: ranked by words only: {found.trouble}")
     list_changes(found.changes)
     if not found.items:
-        sure = f"{found.confidence:.0%} sure; --min-confidence 0"
-        is_unsure = 0 < found.confidence < min_confidence
-        note(f"cw: nothing found that answers it ({sure})" if is_unsure else "cw: nothing recalled")
+        note(f"cw: {absence(found, min_score, min_confidence)}")
     return 0 if found.items else 1
+
+
+def absence(found: RecallResult, min_score: float, min_confidence: float) -> str:
+    """Return why nothing was recalled."""
+    if 0 < found.confidence < min_confidence:
+        sure = f"{found.confidence:.0%} sure; --min-confidence 0"
+        return f"nothing found that answers it ({sure})"
+    if found.confidence and not min_score and not found.changes:
+        return f"nothing found that fits --budget {found.budget}"
+    return "nothing recalled"
 
 
 def recall_fields(found: RecallResult, embedder: str | None) -> dict[str, Any]:
