@@ -132,4 +132,4 @@ def test_a_worker_that_ends(fault: str, code: int, error: str, tmp_path: Path) -
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert (done.returncode, error in done.stderr) == (1, True)
     hint = "the same command goes on where it stopped"
-    assert done.stderr.endswith(f"ContextwrightError: a worker ended with {code} ({hint})\n")
+    assert done.stderr.endswith(f"ContextwrightError: a worker ended with exit code {code} ({hint})\n")
