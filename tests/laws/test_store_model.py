@@ -22,7 +22,9 @@ from hypothesis.stateful import (
 )
 
 import contextwright as cw
+from contextwright.store.care.copying import copy
 from contextwright.store.care.doctor import look
+from contextwright.store.records import Erasure, Version
 from contextwright.store.rows.validation import replace_invalid
 from profiles import STORE, examples
 from strategies.messages import IDS, NAMES, call_parts, text_parts
@@ -43,8 +45,24 @@ messages = st.builds(
 places = st.integers(0, 12)
 
 
+class Written:
+    """What was written at one place, and before; a conversation and its forks share it."""
+
+    def __init__(self, message: cw.Message) -> None:
+        self.message = message
+        self.earlier: list[cw.Message] = []
+
+    @property
+    def is_erased(self) -> bool:
+        return self.message.visibility == "erased"
+
+    def is_like(self, message: cw.Message) -> bool:
+        """Whether a turn that comes again may have this message here."""
+        return self.message == message or self.is_erased or "edited" in self.message.meta
+
+
 class Model:
-    """A store as a person would write it down."""
+    """A store as a person would write it down: rows of number, key, what is there, and marks."""
 
     def __init__(self) -> None:
         self.chats: dict[str, dict[str, Any]] = {}
@@ -69,21 +87,58 @@ class Model:
             raise cw.UsageError("empty")
         chat = self.chat(id)
         if key in chat["keys"]:
-            numbers, stored = chat["keys"][key]
-            if stored != turn:
+            numbers = chat["keys"][key]
+            there = [chat["rows"][seq - 1][2] for seq in numbers]
+            if len(there) != len(turn) or not all(map(Written.is_like, there, turn)):
                 raise cw.errors.Conflict("other")
             return numbers
         numbers = list(range(len(chat["rows"]) + 1, len(chat["rows"]) + len(turn) + 1))
-        chat["rows"] += [[seq, key, one] for seq, one in zip(numbers, turn, strict=True)]
+        for seq, one in zip(numbers, turn, strict=True):
+            marks = {"visibility": one.visibility, "pinned": one.pinned}
+            chat["rows"].append((seq, key, Written(one), marks))
         if key is not None:
-            chat["keys"][key] = (numbers, turn)
+            chat["keys"][key] = numbers
         return numbers
 
-    def mark(self, id: str, seq: int, **change: Any) -> None:
-        rows = self.known(id)["rows"]
+    def row(self, rows: list[Any], seq: int) -> Any:
         if not 1 <= seq <= len(rows):
             raise cw.errors.NotFound("no message")
-        rows[seq - 1][2] = msgspec.structs.replace(rows[seq - 1][2], **change)
+        return rows[seq - 1]
+
+    def changeable(self, id: str, seq: int) -> Any:
+        row = self.row(self.known(id)["rows"], seq)
+        if row[2].is_erased:
+            raise cw.UsageError("erased")
+        return row
+
+    def mark(self, id: str, seq: int, **change: Any) -> None:
+        self.changeable(id, seq)[3].update(change)
+
+    def edit(self, id: str, seq: int, words: str) -> None:
+        written = self.changeable(id, seq)[2]
+        old = written.message
+        others = [part for part in old.parts if not isinstance(part, cw.Text)]
+        written.earlier.append(old)
+        written.message = msgspec.structs.replace(
+            old, parts=(cw.Text(words), *others), meta={"edited": "now"}
+        )
+
+    def versions(self, id: str, seq: int) -> list[cw.Message]:
+        return list(self.row(self.rows(id), seq)[2].earlier)
+
+    def erase(self, id: str, *seqs: int, scrub: bool, dry_run: bool) -> int:
+        rows = self.known(id)["rows"]
+        gone = {self.row(rows, seq)[2] for seq in seqs}
+        gone = {written for written in gone if not written.is_erased}
+        for written in () if dry_run else gone:
+            for chat in self.chats.values():
+                shown = any(row[2] is written for row in chat["rows"])
+                begins = " ".join(written.message.text.split())[:40]
+                if shown and begins and begins in (chat["title"] or ""):
+                    chat["title"] = None
+            written.message = cw.Message(written.message.role, visibility="erased")
+            written.earlier = []
+        return len(gone)
 
     def hide(self, id: str, seq: int) -> None:
         self.mark(id, seq, visibility="hidden")
@@ -92,7 +147,7 @@ class Model:
         self.mark(id, seq, visibility="public")
 
     def delete(self, id: str, seq: int) -> bool:
-        deleted = [row[0] for row in self.rows(id) if row[2].visibility == "deleted"]
+        deleted = [row[0] for row in self.rows(id) if row[3]["visibility"] == "deleted"]
         self.mark(id, seq, visibility="deleted")
         return seq not in deleted
 
@@ -114,7 +169,7 @@ class Model:
             if self.chats[new_id]["fork"] != (id, at):
                 raise cw.errors.Conflict("taken")
             return
-        rows = [list(row) for row in chat["rows"][:at]]
+        rows = [(*row, {**marks}) for *row, marks in chat["rows"][:at]]
         self.chats[new_id] = {**chat, "rows": rows, "keys": {}, "fork": (id, at)}
 
     def forget(self, id: str) -> None:
@@ -122,10 +177,21 @@ class Model:
             raise cw.errors.Conflict("forked")
         self.chats.pop(id, None)
 
-    def read(self, id: str, start: int, stop: int | None) -> list[tuple[int, Any, cw.Message]]:
+    def rename(self, id: str, new_id: str) -> None:
+        self.known(id)
+        if new_id != id and new_id in self.chats:
+            raise cw.errors.Conflict("taken")
+        self.chats = {new_id if name == id else name: chat for name, chat in self.chats.items()}
+        for chat in self.chats.values():
+            if chat["fork"] and chat["fork"][0] == id:
+                chat["fork"] = (new_id, chat["fork"][1])
+
+    def read(
+        self, id: str, start: int, stop: int | None, *, hidden: bool = False
+    ) -> list[tuple[int, Any, cw.Message]]:
         rows = self.rows(id)
         last = len(rows) if stop is None else min(stop - 1, len(rows))
-        return [told(row) for row in rows if start <= row[0] <= last]
+        return [told(row, hidden) for row in rows if start <= row[0] <= last]
 
     def tail(self, id: str, count: int) -> list[tuple[int, Any, cw.Message]]:
         rows = self.rows(id)
@@ -143,10 +209,13 @@ class Model:
         return [self.details(id) for id in self.chats]
 
 
-def told(row: list[Any]) -> tuple[Any, ...]:
+def told(row: Any, hidden: bool = False) -> tuple[Any, ...]:
     """A row as readers see it: of a message that is hidden or deleted, not what it says."""
-    seq, key, message = row
-    if message.visibility in ("hidden", "deleted"):
+    seq, key, written, marks = row
+    message = written.message
+    if not written.is_erased:
+        message = msgspec.structs.replace(message, **marks)
+    if message.visibility in ("hidden", "deleted") and not hidden:
         message = msgspec.structs.replace(message, parts=(), reply_to=None, meta={}, extra={})
     return seq, key, message
 
@@ -154,10 +223,22 @@ def told(row: list[Any]) -> tuple[Any, ...]:
 def plain(answer: Any) -> Any:
     """An answer as the model gives it."""
     if isinstance(answer, cw.StoredMessage):
-        return answer.seq, answer.key, answer.message
+        return answer.seq, answer.key, timeless(answer.message)
+    if isinstance(answer, Version):
+        return timeless(answer.message)
+    if isinstance(answer, Erasure):
+        assert (answer.quotes, answer.memories, answer.conversations) == (0, 0, 0)
+        return answer.messages
     if isinstance(answer, cw.store.ConversationInfo):
         return msgspec.structs.astuple(answer)[:-1]
     return None if isinstance(answer, cw.Chat | cw.AsyncChat) else answer
+
+
+def timeless(message: cw.Message) -> cw.Message:
+    """A message without the time at which it was edited."""
+    if "edited" not in message.meta:
+        return message
+    return msgspec.structs.replace(message, meta={**message.meta, "edited": "now"})
 
 
 class Subject:
@@ -168,7 +249,7 @@ class Subject:
 
     def call(self, method: str, id: str | None, *arguments: Any, **named: Any) -> Any:
         owner = self.store
-        if id is not None and method != "forget":
+        if id is not None and method not in ("forget", "rename"):
             owner = self.store.conversation(id)
         elif id is not None:
             arguments = (id, *arguments)
@@ -223,9 +304,22 @@ class Stores(RuleBasedStateMachine):
     def fork(self, id: str, new_id: str, at: int | None) -> None:
         self.same("fork", id, new_id, at)
 
+    @rule(id=ids, seq=places, words=st.sampled_from(("other words", "", "T")))
+    def edit(self, id: str, seq: int, words: str) -> None:
+        self.same("edit", id, seq, words)
+        self.same("versions", id, seq)
+
+    @rule(id=ids, seqs=st.lists(places, max_size=3), dry_run=st.booleans())
+    def erase(self, id: str, seqs: list[int], dry_run: bool) -> None:
+        self.same("erase", id, *seqs, scrub=False, dry_run=dry_run)
+
     @rule(id=ids)
     def forget(self, id: str) -> None:
         self.same("forget", id)
+
+    @rule(id=ids, new_id=ids)
+    def rename(self, id: str, new_id: str) -> None:
+        self.same("rename", id, new_id)
 
     @rule(id=ids, title=st.none() | st.just("T"), settings=st.just({"a": [1, None]}))
     def update(self, id: str, title: str | None, settings: dict[str, Any]) -> None:
@@ -247,8 +341,24 @@ class Stores(RuleBasedStateMachine):
         for subject in self.stores[:2]:
             assert findings_of(subject.store) == []
         for id in self.model.chats:
-            self.same("read", id, 0, None)
+            self.same("read", id, 0, None, hidden=True)
             self.same("length", id)
+        sqlite, postgres = self.stores[:2]
+        for source, target in ((sqlite, postgres), (postgres, sqlite)):
+            self.copies(source.store, target.store.for_tenant(source.store.tenant))
+
+    def copies(self, source: cw.Store, target: cw.Store) -> None:
+        """A copy in the other database is the same, sound, and nothing new the second time."""
+        done = copy(source.engine, target.engine, tenant=source.tenant)
+        again = copy(source.engine, target.engine, tenant=source.tenant)
+        assert (again.messages, again.digest) == (0, done.digest)
+        assert findings_of(target) == []
+        copied = Subject(target, self.runner)
+        for id, chat in self.model.chats.items():
+            assert copied.call("details", id) == self.model.details(id)
+            assert copied.call("read", id, hidden=True) == self.model.read(id, 0, None, hidden=True)
+            for seq, *_ in chat["rows"]:
+                assert copied.call("versions", id, seq) == self.model.versions(id, seq)
 
 
 def findings_of(store: cw.Store) -> list[Any]:
