@@ -222,6 +222,14 @@ WRONG_CALLS = {
         "cw: No such option '--frm'. (Did you mean one of: '--format', '--from'?) "
         "(see cw check --help)",
     ),
+    "an option before the command": (
+        ["--store", "a.db", "list"],
+        "cw: No such option '--store': options stand after the command (see cw --help)",
+    ),
+    "a misspelt option of cw itself": (
+        ["--verison"],
+        "cw: No such option '--verison'. Did you mean '--version'? (see cw --help)",
+    ),
     "option without its value": (
         ["build", "x", "--model"],
         "cw: Option '--model' requires an argument (see cw build --help)",

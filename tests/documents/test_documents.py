@@ -43,8 +43,8 @@ def test_sound_documents_are_read(data: bytes, value: object) -> None:
 
 
 BROKEN = {
-    "empty": (b"", "line 1: found no value at column 1 (expected a JSON document)"),
-    "blank": (b"\n \n", "line 1: found no value at column 1 (expected a JSON document)"),
+    "empty": (b"", "line 1: the document is empty at column 1 (expected JSON)"),
+    "blank": (b"\n \n", "line 1: the document is empty at column 1 (expected JSON)"),
     "truncated in an object": (
         b'{"messages": [{"role": "user"',
         "line 1: messages[0].role: the document ends in the middle at column 30 (is it complete?)",

@@ -237,8 +237,8 @@ def test_unknown_format(tmp_path: Path) -> None:
 # --- bad files ---------------------------------------------------------------------------------
 
 BAD: list[tuple[str, bytes, str]] = [
-    ("empty", b"", "found no value"),
-    ("blank", b"   ", "found no value"),
+    ("empty", b"", "the document is empty"),
+    ("blank", b"   ", "the document is empty"),
     ("no JSON", b"hello there", "unexpected 'hello'"),
     ("UTF-16", "[1]".encode("utf-16"), "this is not UTF-8 text"),
     ("Latin-1", b'[{"mapping": "\xe9"}]', "UTF-8"),

@@ -281,7 +281,7 @@ BAD_CALLS: list[tuple[list[str], int, str]] = [
     ),
     (["train.jsonl", "--as", "x"], 2, "cw: one name for several conversations"),
     (["chat.json", "--as", "a\nb"], 2, "cw: the conversation's id"),
-    (["empty.json"], 1, "cw: empty.json: line 1: found no value"),
+    (["empty.json"], 1, "cw: empty.json: line 1: the document is empty"),
     (["users.json"], 1, "cw: users.json: unknown kind of file"),
     (["chat.json", "-f", "slack"], 1, "cw: chat.json: it contains no users.json"),
     (["broken.jsonl"], 1, "cw: broken.jsonl: line 3: messages[0].role: "),

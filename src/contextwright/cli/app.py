@@ -22,6 +22,16 @@ class LazyGroup(click.Group):
         names = (name for group in commands.GROUPS.values() for name in group)
         self.commands = dict.fromkeys(names)  # pyright: ignore[reportAttributeAccessIssue]
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse what stands before the command: nothing but options of `cw` itself."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            if error.possibilities:
+                raise
+            wrong = f"No such option {error.option_name!r}: options stand after the command"
+            raise click.UsageError(wrong, ctx) from None
+
     def get_command(self, ctx: click.Context | None, cmd_name: str) -> click.Command | None:
         """Load a command."""
         command = commands.find(cmd_name)

@@ -15,6 +15,7 @@ __all__ = [
     "named_model",
     "read_text",
     "read_time_option",
+    "read_words",
 ]
 
 
@@ -51,6 +52,18 @@ def read_text(argument: str) -> str:
         return read_bytes("-").decode("utf-8-sig").removesuffix("\n").removesuffix("\r")
     except UnicodeDecodeError as error:
         raise ParseError(f"standard input: byte {error.start:,} is not UTF-8 text") from None
+
+
+def read_words(argument: str, name: str) -> str:
+    """Return the text of an argument that must say something; a variable may be unset.
+
+    Raises:
+        UsageError: it is empty.
+    """
+    text = read_text(argument)
+    if not text.strip():
+        raise UsageError(f"{name} is empty")
+    return text
 
 
 def read_time_option(text: str, option: str = "--now") -> datetime:

@@ -223,7 +223,7 @@ class Reader:
             return
         offset = len(self.data.rstrip(b" \t\r\n"))
         if not self.levels and self.expected == "value":
-            raise Fault(offset, "found no value", "expected a JSON document")
+            raise Fault(offset, "the document is empty", "expected JSON")
         raise self._truncated(offset)
 
     def _truncated(self, offset: int) -> Fault:

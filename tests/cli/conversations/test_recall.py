@@ -253,6 +253,8 @@ WRONG: dict[str, tuple[tuple[str, ...], int, str]] = {
         "cw: '\\udcff.db' is not a valid store location "
         "(a file, or a URL such as postgresql://host/database)",
     ),
+    "no question": (("recall", ""), 2, "cw: the question is empty"),
+    "no words to search": (("search", " "), 2, "cw: the question is empty"),
     "no time": (
         ("recall", "soup", "--now", "noon"),
         2,

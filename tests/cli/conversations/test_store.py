@@ -251,6 +251,9 @@ WRONG = {
         1,
         "cw: there is no store at 'none.db' (cw add creates one)",
     ),
+    "a message without words": (("add", "lunch", ""), 2, "cw: the message is empty"),
+    "a text that becomes none": (("edit", "lunch", "1", " "), 2, "cw: the new text is empty"),
+    "a memory without words": (("remember", "max", ""), 2, "cw: the memory is empty"),
     "a store onto itself": (
         ("copy", "chat.db", "./chat.db"),
         2,

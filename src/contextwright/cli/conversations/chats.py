@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from contextwright import display
-from contextwright.cli.arguments import read_text, read_time_option
+from contextwright.cli.arguments import read_time_option, read_words
 from contextwright.cli.options import (
     Argument,
     AsJson,
@@ -73,7 +73,7 @@ def add(
     """
     message = Message(
         role,
-        (Text(read_text(text)),),
+        (Text(read_words(text, "the message")),),
         None if author is None else Author(author),
         sent_at=None if at is None else spelled_time(at),
     )

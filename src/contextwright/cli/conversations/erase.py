@@ -6,7 +6,7 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
-from contextwright.cli.arguments import read_text
+from contextwright.cli.arguments import read_words
 from contextwright.cli.conversations.edit import existing_messages
 from contextwright.cli.options import (
     Argument,
@@ -48,7 +48,7 @@ def edit(
     cw edit lunch 12 "Something vegetarian, please."
     """
     with existing_messages(where, conversation, [number]) as chat:
-        chat.edit(number, read_text(text), keep=not erase_old)
+        chat.edit(number, read_words(text, "the new text"), keep=not erase_old)
     state = "edited, the old text erased" if erase_old else "edited"
     if as_json:
         say_json({"conversation": conversation, "seq": number, "state": state})

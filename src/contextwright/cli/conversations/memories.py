@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from contextwright.cli.arguments import read_text
+from contextwright.cli.arguments import read_words
 from contextwright.cli.options import Argument, AsJson, Conversation, Option, StoreOptions
 from contextwright.cli.output import note, numbered, say, say_json, table
 from contextwright.cli.stores import existing, existing_chat, near_names, opened
@@ -50,7 +50,7 @@ def remember(
     """
     with opened(where) as store:
         id = store.remember(
-            read_text(text),
+            read_words(text, "the memory"),
             about=about,
             kind=kind,
             key=label,

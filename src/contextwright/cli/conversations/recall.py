@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from contextwright.cli import completion
-from contextwright.cli.arguments import read_text, read_time_option
+from contextwright.cli.arguments import read_time_option, read_words
 from contextwright.cli.conversations.streams import as_fields
 from contextwright.cli.options import (
     Argument,
@@ -109,7 +109,7 @@ def recall(
     """
     if explain and as_json:
         raise UsageError("--json has the reasons too", hint="leave out --explain")
-    query = read_text(query)
+    query = read_words(query, "the question")
     moment = read_time_option(now) if now else datetime.now(UTC).astimezone()
     with existing(where, embedder=None if embedder == "none" else embedder) as store:
         if conversation is not None:
@@ -249,7 +249,7 @@ def search(
     cw search "risotto"
     cw search "coffee" --conversation lunch --limit 5
     """
-    query = read_text(query)
+    query = read_words(query, "the question")
     with existing(where, embedder=None) as store:
         if conversation is not None:
             require_conversation(store, conversation)
