@@ -5,12 +5,13 @@ from typing import Any
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 import contextwright as cw
 from contextwright.formats.replies.events import Event
 from contextwright.formats.replies.reply import events_of
 from contextwright.formats.replies.streams import read_stream, stream_writer, write_reply
-from strategies.replies import JSON, REPLIES
+from strategies.replies import JSON, REPLIES, WORDS
 
 FORMATS = tuple(REPLIES)
 CALLS = {"function_call": "arguments", "custom_tool_call": "input"}
@@ -64,6 +65,8 @@ def check_items(events: list[JSON]) -> None:
             assert notes == dict(notes_of(event["item"]))
             items.append(event["item"])
             opened = {}
+            ids = [item["id"] for item in items if item.get("id")]
+            assert len(set(ids)) == len(ids)
         elif "item_id" in event:
             assert (event["item_id"], event["output_index"]) == (opened["id"], len(items))
             if kind.endswith("part.added"):
@@ -121,6 +124,18 @@ def calls_in(choice: JSON) -> list[JSON]:
 
 def chunk(delta: JSON) -> JSON:
     return {"id": "c", "model": "m", "choices": [{"index": 0, "delta": delta}]}
+
+
+@given(st.lists(st.tuples(st.sampled_from(("reasoning", "content")), WORDS), min_size=1))
+def test_reasoning_and_text_that_take_turns_are_items_of_their_own(pieces: Any) -> None:
+    """Claude thinks between its texts, and hosts of chat stream both as they come."""
+    sent = [chunk({field: words}) for field, words in pieces]
+    made = frames(read_stream([*sent, "[DONE]"], "openai-chat"), "openai-responses")
+    check_items(made)
+    reply = cw.parse_stream(made, "openai-responses").answer
+    for field, kind in (("reasoning", cw.Thinking), ("content", cw.Text)):
+        read = "".join(part.text for part in reply.parts if isinstance(part, kind))
+        assert read == "".join(words for name, words in pieces if name == field)
 
 
 @per_format

@@ -80,8 +80,10 @@ class ResponsesWriter(StreamWriter):
         self.part_open = False
         self.thought: Thought = ("summary", 0)
         """The open part of a reasoning item."""
-        self.thoughts: set[Thought] = set()
-        """The parts of the open item that were written."""
+        self.thoughts: dict[Thought, str] = {}
+        """The parts of the open item that were written, with their text."""
+        self.ids: set[str] = set()
+        """The ids of items that came without one."""
         self.error: ReplyError | None = None
         self.refused = False
 
@@ -132,7 +134,7 @@ class ResponsesWriter(StreamWriter):
         own = place_in(NAME, event.slot)
         same = self.item is not None and self.slot and own == self.slot
         if not same:
-            id = own or item_id("msg_", self.response["id"], event.index)
+            id = own or self.new_id("msg_", event.index)
             item: Object = {"type": "message", "id": id, "status": "in_progress"}
             self.begin({**item, "role": "assistant", "content": []}, own)
         empty = Text("", {NAME: {"refusal": True}} if event.refusal else {})
@@ -146,7 +148,7 @@ class ResponsesWriter(StreamWriter):
             return
         thought = thought or ("summary", 0)
         if (self.item or {}).get("type") != "reasoning":
-            id = id or item_id("rs_", self.response["id"], event.index)
+            id = id or self.new_id("rs_", event.index)
             self.begin_thinking({"type": "reasoning", "id": id, "summary": []})
         text = event.text
         if self.part_open and thought != self.thought:
@@ -164,7 +166,6 @@ class ResponsesWriter(StreamWriter):
         kind = REASONING[thought[0]]
         if not self.part_open:
             self.part_open, self.thought = True, thought
-            self.thoughts.add(thought)
             self.send_thought(f"{kind.part}.added", part={"type": kind.type, "text": ""})
         self.texts.append(text)
         self.send_thought(f"{kind.text}.delta", delta=text)
@@ -181,6 +182,14 @@ class ResponsesWriter(StreamWriter):
             field: "",
         }
         self.begin({**item, **event.extra.get(NAME, {})})
+
+    def new_id(self, prefix: str, index: int) -> str:
+        """Return an id for an item of a part; another one if the part goes on after its end."""
+        id = item_id(prefix, self.response["id"], index)
+        if id in self.ids:
+            id = f"{id}_{len(self.output)}"
+        self.ids.add(id)
+        return id
 
     def begin(self, item: Object, slot: str = "") -> None:
         """Open an item, after closing the one before."""
@@ -247,7 +256,7 @@ class ResponsesWriter(StreamWriter):
             if thought not in self.thoughts:
                 self.grow_thought(thought, text)
                 self.end_thought()
-        self.item = whole
+        self.item = with_texts(whole, self.thoughts)
         self.close()
 
     def end_thought(self) -> None:
@@ -255,6 +264,7 @@ class ResponsesWriter(StreamWriter):
         kind, text = REASONING[self.thought[0]], "".join(self.texts)
         self.send_thought(f"{kind.text}.done", text=text)
         self.send_thought(f"{kind.part}.done", part={"type": kind.type, "text": text})
+        self.thoughts[self.thought] = text
         self.texts, self.part_open = [], False
 
     def end_call(self, part: ToolCall, index: int) -> None:
@@ -343,3 +353,19 @@ def thoughts_in(item: Object) -> Iterator[tuple[Thought, str]]:
         for number, piece in enumerate(held if is_list(held) else ()):
             if is_object(piece) and isinstance(piece.get("text"), str) and piece["text"]:
                 yield (field, number), piece["text"]
+
+
+def with_texts(item: Object, written: dict[Thought, str]) -> Object:
+    """Return a reasoning item whose parts have the text that was written.
+
+    A part that goes on after its end is whole in its last event, and was begun in another item.
+    """
+    item = dict(item)
+    for field in REASONING:
+        held = item.get(field)
+        if is_list(held):
+            item[field] = [
+                {**piece, "text": written[field, number]} if (field, number) in written else piece
+                for number, piece in enumerate(held)
+            ]
+    return item
