@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 import contextwright
 from commands import Run, only_line
+from contextwright.cli.gateway.record import ProgramUsage, lines_of
 from contextwright.formats.replies.compactions import HEADING, MARK
 from contextwright.formats.replies.events import Usage
 from contextwright.serve import GatewaySettings, Route
@@ -163,10 +164,27 @@ def test_a_summary_of_the_gateway_is_replayed_in_words(
 def test_a_program_is_recorded(own_store: None, cw: Run) -> None:
     outcome = cw("record", "--", sys.executable, "-c", PROGRAM)
     assert outcome.code == 7
-    assert "cw: requests  1\n" in outcome.err
-    assert "cache     never broken" in outcome.err
+    assert outcome.err.splitlines() == [
+        "cw: requests  1",
+        "cw: tokens    not known",
+        "cw: cached    not known",
+        "cw: price     not known",
+        "cw: cache     never broken",
+    ]
     (listed,) = json.loads(cw("requests", "--json").out)
     assert (listed["model"], listed["mode"]) == ("echo", "translated")
+
+
+def test_figures_are_of_the_requests_whose_figures_are_known() -> None:
+    counted = replace(RECORD, state="answered", usage=Usage(1_000, 10, 900), price=0.0125)
+    unpriced = replace(counted, price=None)
+    uncounted = replace(unpriced, usage=None)
+    assert lines_of(ProgramUsage.of([counted, unpriced, uncounted]))[:4] == [
+        "requests  3",
+        "tokens    2,000 input, 20 output for 2 of them",
+        "cached    90% of the input for 2 of them",
+        "price     $0.0125 for 1 of them",
+    ]
 
 
 def test_the_terminal_is_the_programs_until_it_ends(own_store: None) -> None:

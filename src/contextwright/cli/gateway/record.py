@@ -192,6 +192,8 @@ class ProgramUsage(Struct, frozen=True):
     requests: int
     failed: int
     """Requests without a whole answer."""
+    counted: int
+    """Requests whose tokens are known."""
     input: int
     cached: int
     output: int
@@ -215,6 +217,7 @@ class ProgramUsage(Struct, frozen=True):
         return cls(
             requests=len(records),
             failed=sum(each.state != "answered" for each in records),
+            counted=len(usages),
             input=sum(one.input for one in usages),
             cached=sum(one.cached for one in usages),
             output=sum(one.output for one in usages),
@@ -229,14 +232,22 @@ def lines_of(used: ProgramUsage) -> list[str]:
     if not used.requests:
         return ["no request was recorded; the program may not know another address (cw serve -h)"]
     failed = f", {used.failed:,} of them without an answer" if used.failed else ""
-    price = "not known" if used.price is None else money(used.price)
-    some = "" if used.priced in (0, used.requests) else f" for {used.priced:,} of them"
+    tokens = f"{used.input:,} input, {used.output:,} output"
+    cached = f"{share(used.cached / used.input if used.input else 0.0)} of the input"
+    price = "" if used.price is None else money(used.price)
     causes = "; ".join(f"{cause} (×{count:,})" for cause, count in used.breaks.items())
     rows = [
         ("requests", f"{used.requests:,}{failed}"),
-        ("tokens", f"{used.input:,} input, {used.output:,} output"),
-        ("cached", f"{share(used.cached / used.input if used.input else 0.0)} of the input"),
-        ("price", f"{price}{some}"),
+        ("tokens", as_far_as_known(tokens, used.counted, used.requests)),
+        ("cached", as_far_as_known(cached, used.counted, used.requests)),
+        ("price", as_far_as_known(price, used.priced, used.requests)),
         ("cache", f"broken: {causes}" if causes else "never broken"),
     ]
     return table(rows).splitlines()
+
+
+def as_far_as_known(figure: str, known: int, requests: int) -> str:
+    """Return a figure, and of how many requests it is known if that is not all of them."""
+    if not known:
+        return "not known"
+    return figure if known == requests else f"{figure} for {known:,} of them"
