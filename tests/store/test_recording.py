@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 from threading import Event
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 import contextwright as cw
+from contextwright.store.care.doctor import examine
 from contextwright.store.engines.base import Connection
 from contextwright.store.recording import BegunRequest, EndedRequest, RequestLog
 from contextwright.store.requests import RecordedRequest, RequestBodies
@@ -134,6 +136,41 @@ def test_a_fork_is_compared_with_the_conversation_it_left(shared_store: cw.Store
     fork = record(log, session, [*opening, cw.user("Else?")], cw.assistant("Else."))
     assert fork.fork is not None
     assert (fork.conversation != left.conversation, fork.previous) == (True, left.number)
+
+
+REMOVALS: dict[str, Callable[[cw.Store, str], object]] = {
+    "forget": lambda store, id: store.forget(id),
+    "by age": lambda store, id: store.erase_before(datetime(2025, 1, 1, tzinfo=UTC), scrub=False),
+    "words": lambda store, id: store.conversation(id).erase(1, scrub=False),
+}
+
+
+@pytest.mark.parametrize("remove", REMOVALS.values(), ids=REMOVALS)
+def test_bodies_outlive_the_conversation_they_are_differences_from(
+    place: str, remove: Callable[[cw.Store, str], object]
+) -> None:
+    """One client begins two conversations with the same instructions."""
+    with cw.Store(place, embedder=None) as store:
+        log = RequestLog(store.state, "here/1")
+        kept: list[RecordedRequest] = []
+        for question, sent_at in (("Hello", "2024-05-04T12:00:00Z"), ("Good day", None)):
+            body = encode_json({"system": "You book tables. " * 50, "messages": [question]})
+            (number,) = log.begin([BegunRequest(PASSED, body, "one client")])
+            ended = EndedRequest(
+                record=replace(PASSED, number=number, state="answered"),
+                bodies=RequestBodies(body, None, b"{}"),
+                payload={},
+                owner="one client",
+                said=cw.Conversation((cw.user(question, sent_at=sent_at),)),
+                reply=cw.assistant("Hi.", sent_at=sent_at),
+            )
+            kept += log.finish([ended])
+        first, second = kept
+        rows = store.engine.read(lambda one: one.rows("SELECT request, base FROM bodies"))
+        assert (second.number, first.number) in rows
+        remove(store, first.conversation or "")
+        assert store.request_bodies(second.number).request == body
+        assert examine(store.engine).findings == []
 
 
 def test_an_unanswered_request_adds_nothing(shared_store: cw.Store) -> None:

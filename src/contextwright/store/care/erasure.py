@@ -14,7 +14,7 @@ from contextwright.messages.message import Message
 from contextwright.messages.times import read_time, require_time
 from contextwright.store.engines.base import Connection, Engine, Work
 from contextwright.store.records import EraseOptions, Erasure
-from contextwright.store.rows import conversations, editing, index
+from contextwright.store.rows import conversations, editing
 from contextwright.store.rows import memories as notes
 from contextwright.store.rows.conversations import Head
 from contextwright.store.rows.erasing import (
@@ -25,6 +25,7 @@ from contextwright.store.rows.erasing import (
     spoken_by,
 )
 from contextwright.store.rows.recorded import requests
+from contextwright.store.rows.turns import remove_number
 from contextwright.store.state import State
 
 __all__ = ["edit", "erase", "erase_old", "erase_person", "erase_tenant", "scrubbed"]
@@ -97,16 +98,16 @@ def erase_tenant(state: State, **options: Unpack[EraseOptions]) -> Erasure:
 
     def work(connection: Connection) -> Erased:
         erased = Erased()
-        # Forks follow the conversations they were forked from, so the last one has none.
-        for number, _ in connection.rows(NUMBERS, state.tenant):
-            ((messages,),) = connection.rows(MESSAGES, number)
-            erased.messages += messages
-            remove(connection, number)
-            erased.conversations += 1
         rows = connection.rows("SELECT count(*) FROM memories WHERE tenant = ?", state.tenant)
         erased.memories = rows[0][0]
         for table in ("memories", "requests"):
             connection.run(f"DELETE FROM {table} WHERE tenant = ?", state.tenant)
+        # Forks follow the conversations they were forked from, so the last one has none.
+        for number, _ in connection.rows(NUMBERS, state.tenant):
+            ((messages,),) = connection.rows(MESSAGES, number)
+            erased.messages += messages
+            remove_number(connection, number)
+            erased.conversations += 1
         return erased
 
     return done(state, work, **options)
@@ -131,7 +132,7 @@ def erase_old(state: State, before: datetime, **options: Unpack[EraseOptions]) -
             old = [seq for seq, one in own if is_old(one.sent_at)]
             gone = sum(one.visibility == "erased" for _, one in own)
             if old and len(old) + gone == len(own) and not connection.rows(forks, number):
-                remove(connection, number)
+                remove_number(connection, number)
                 notes.remove_scope(connection, state.tenant, id)
                 erased += Erased(messages=len(old), conversations=1)
             elif old:
@@ -150,12 +151,6 @@ def heads_of(connection: Connection, tenant: str) -> Iterator[tuple[int, str, He
     """Yield all conversations of a tenant, forks before the ones they were forked from."""
     for number, id in connection.rows(NUMBERS, tenant):
         yield number, id, conversations.require(connection, tenant, id)
-
-
-def remove(connection: Connection, number: int) -> None:
-    """Remove one conversation with everything in it."""
-    index.remove(connection, number)
-    connection.run("DELETE FROM conversations WHERE number = ?", number)
 
 
 # --- how it is done ------------------------------------------------------------------------------

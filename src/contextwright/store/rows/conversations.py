@@ -30,7 +30,6 @@ __all__ = [
     "ensure",
     "find",
     "fingerprint",
-    "forget",
     "forks_of",
     "last_times",
     "length_of",
@@ -38,6 +37,7 @@ __all__ = [
     "locked_end",
     "locked_ends",
     "locked_length",
+    "removable",
     "require",
     "seen",
     "size_of",
@@ -394,8 +394,8 @@ def change(connection: Connection, head: Head, fields: dict[str, Value]) -> None
     connection.run(sql, *fields.values(), head.number)
 
 
-def forget(connection: Connection, tenant: str, id: str) -> int | None:
-    """Remove a conversation with everything in it; return its number, None if there is none.
+def removable(connection: Connection, tenant: str, id: str) -> int | None:
+    """Lock a conversation to remove it; return its number, None if there is none.
 
     Raises:
         Conflict: others were forked from it, and read its messages.
@@ -405,7 +405,6 @@ def forget(connection: Connection, tenant: str, id: str) -> int | None:
         for (fork,) in connection.rows(ANY_FORK, number, tenant):
             hint = "remove the fork first"
             raise Conflict(f"{shown(fork)} was forked from {shown(id)}", hint=hint)
-        connection.run("DELETE FROM conversations WHERE number = ?", number)
         return number
     return None
 

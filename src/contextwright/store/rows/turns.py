@@ -22,6 +22,7 @@ from contextwright.store.rows import memories as notes
 from contextwright.store.rows import messages as reading
 from contextwright.store.rows.damage import missing, read_message
 from contextwright.store.rows.kinds import kind_of
+from contextwright.store.rows.recorded import bodies
 from contextwright.store.rows.validation import decode_message
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "new_name",
     "open_calls_at",
     "remove",
+    "remove_number",
     "rename",
     "with_key",
 ]
@@ -247,10 +249,17 @@ def forget(connection: Connection, tenant: str, id: str) -> int | None:
 
 def remove(connection: Connection, tenant: str, id: str) -> int | None:
     """Remove a conversation with everything in it; return its number."""
-    number = conversations.forget(connection, tenant, id)
+    number = conversations.removable(connection, tenant, id)
     if number is not None:
-        index.remove(connection, number)
+        remove_number(connection, number)
     return number
+
+
+def remove_number(connection: Connection, number: int) -> None:
+    """Remove the conversation with a number; bodies of other requests stay as they are."""
+    bodies.remove(connection, "SELECT number FROM requests WHERE conversation = ?", number)
+    index.remove(connection, number)
+    connection.run("DELETE FROM conversations WHERE number = ?", number)
 
 
 def rename(connection: Connection, tenant: str, id: str, new_id: str) -> None:
