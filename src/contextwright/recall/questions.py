@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Set
 from datetime import datetime
+from functools import lru_cache
 from types import MappingProxyType
 
 from msgspec import Struct
@@ -72,6 +73,10 @@ that takes milliseconds and only names outside ASCII need it."""
 HONORIFICS = ("さん", "くん", "君", "ちゃん", "様", "氏", "씨", "先生", "老师")
 FULL_NAME = "[\u4e00-\u9fff\uac00-\ud7af]"
 """Characters of full names: Han and Hangul. Two kana are part of too many words."""
+
+CACHED_NAMES = 32_768
+"""Number of names that are divided into words only once. There may be thousands of people, and
+every question may name each of them."""
 
 NO_HANDLES: Mapping[str, str] = MappingProxyType({})
 """No handles."""
@@ -211,7 +216,11 @@ def named_as_spelled(
     known = possible_name_words(text, languages)
     common = common_words(languages)
     written = capital_words(text)
-    matched = {name: frozenset(matched_name_words(name, written, known, common)) for name in people}
+    matched = {
+        name: frozenset(matched_name_words(name, written, known, common))
+        for name in people
+        if has_unspaced(name) or not known.isdisjoint(plain_words_of_name(name))
+    }
     return {name: words for name, words in matched.items() if words}
 
 
@@ -241,7 +250,7 @@ def named_by_handle(
     """
     addressed = set(HANDLE.findall(text.casefold()))
     for handle, name in handles.items():
-        found = [word for word in map(plain, words_of_name(handle)) if word in words]
+        found = words & plain_words_of_name(handle)
         if found or handle in addressed:
             yield name, found or map(plain, WORD.findall(handle))
 
@@ -276,7 +285,20 @@ def words_of_name(name: str) -> list[str]:
     return words + [part for part in parts if len(part) >= MIN_HANDLE_PART]
 
 
-def name_stems(text: str, languages: Languages, *, is_name: bool = False) -> set[str]:
+@lru_cache(CACHED_NAMES)
+def plain_words_of_name(name: str) -> frozenset[str]:
+    """Return the words of a name without case and accents."""
+    return frozenset(map(plain, words_of_name(name)))
+
+
+@lru_cache(CACHED_NAMES)
+def has_unspaced(name: str) -> bool:
+    """Whether a name is in a script without spaces."""
+    return not name.isascii() and re.search(UNSPACED, plain(name)) is not None
+
+
+@lru_cache(CACHED_NAMES)
+def name_stems(text: str, languages: Languages, *, is_name: bool = False) -> frozenset[str]:
     """Return keys that inflected forms of a name share, by the language of each word.
 
     They are the stem with the first letters, because Олег and Ольга have the same stem. In German
@@ -292,7 +314,7 @@ def name_stems(text: str, languages: Languages, *, is_name: bool = False) -> set
             result |= {f"{plain(word)[:3]}:{term}" for term in terms_of(word, languages)}
         elif language in GENITIVE and (is_name or word.endswith("s")):
             result.add(plain(word if is_name else word[:-1]))
-    return result
+    return frozenset(result)
 
 
 def capital_words(text: str) -> set[str]:
@@ -330,16 +352,12 @@ def matched_name_words(
         known: the words of the question without case and accents.
         common: common words.
     """
-    words = words_of_name(name)
-    has_unspaced = not name.isascii() and re.search(UNSPACED, plain(name)) is not None
-    if not has_unspaced and known.isdisjoint(map(plain, words)):
-        return  # a quick way out, because there may be thousands of people
     beginning = GIVEN_NAME.match(name)
     first = beginning[0] if beginning else ""
     given = frozenset(words_of_name(first))
-    for word in words:
+    for word in words_of_name(name):
         simple = plain(word)
-        is_unspaced = has_unspaced and re.search(UNSPACED, simple)
+        is_unspaced = has_unspaced(name) and re.search(UNSPACED, simple)
         if is_unspaced and any(part in one for part in parts_of_name(simple) for one in known):
             yield simple
             continue
