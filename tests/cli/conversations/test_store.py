@@ -264,6 +264,11 @@ WRONG = {
         2,
         "cw: 'chat.json' already exists (name a new file)",
     ),
+    "a backup in a file": (
+        ("backup", "chat.json/new.db"),
+        1,
+        "cw: cannot write 'chat.json/new.db' (does the folder exist, and may you write there?)",
+    ),
     "a backup of Postgres": (
         ("backup", "new.db", "--store", "postgresql://u:secret@h/d"),
         2,

@@ -42,7 +42,7 @@ def back_up(path: str, target: str, progress: Progress | None = None) -> None:
         raise StoreError(f"cannot copy {shown(path)}: {error}", hint="see cw doctor") from error
     finally:
         for left in (part, f"{part}-journal", f"{part}-wal", f"{part}-shm"):
-            with suppress(FileNotFoundError):
+            if os.path.lexists(left):
                 os.unlink(left)
 
 
