@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from commands import Run
 from contextwright import importers
 from contextwright.documents import files as files_module
 from contextwright.documents.stream import Document
@@ -83,6 +84,27 @@ def test_links_and_pipes_in_a_folder_are_left_alone(tmp_path: Path) -> None:
     (folder / "link.json").symlink_to(outside)
     os.mkfifo(folder / "pipe.json")
     assert [id for id, _, _ in read(folder, "port42")] == ["cli-1", "b"]
+
+
+def test_links_and_pipes_in_a_folder_are_named_as_left_out(cw: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    write_json(folder / "a.json", PORT42)
+    (folder / "link.json").symlink_to(write_json(tmp_path / "other.json", PORT42))
+    (folder / "again").symlink_to(folder)
+    os.mkfifo(folder / "pipe.json")
+    left = "cw: left out 3 × link, pipe or device in the folder\n"
+    assert cw("import", str(folder), "--dry-run").err == left
+
+
+def test_a_folder_of_several_formats_says_how_it_is_read(cw: Run, tmp_path: Path) -> None:
+    write_json(tmp_path / "a.json", {"messages": [{"role": "user", "content": "Hi"}]})
+    write_json(tmp_path / "b.json", {"entries": []})
+    code, out, err = cw("import", str(tmp_path), "--dry-run")
+    assert (code, out) == (1, "")
+    assert err == (
+        f"cw: {tmp_path}: b.json: messages: must be a list of messages "
+        "(all files are read as openai-chat; import others by themselves)\n"
+    )
 
 
 @pytest.mark.parametrize("ending", ["json", "jsonl", "ndjson"])

@@ -59,6 +59,8 @@ class Files:
         """Whether to replace what cannot be stored (lone surrogates, NUL) with U+FFFD."""
         self.replaced = 0
         """The number of replacements."""
+        self.unread = 0
+        """The number of links, pipes and devices in a folder."""
         self.past = 0
         self.stream: IO[bytes] | None = None
 
@@ -195,14 +197,18 @@ class Folder(Files):
 
     def __init__(self, path: Path) -> None:
         found: dict[str, int] = {}
+        unread = 0
         for folder, folders, names in os.walk(path, onerror=refuse):
             folders.sort()
-            for name in sorted(names):
+            for name in (*folders, *sorted(names)):
                 file = Path(folder, name)
                 facts = file.lstat()
-                if stat.S_ISREG(facts.st_mode) and not is_shadow(name):
+                if not stat.S_ISREG(facts.st_mode):
+                    unread += not stat.S_ISDIR(facts.st_mode)
+                elif not is_shadow(name):
                     found[file.relative_to(path).as_posix()] = facts.st_size
         super().__init__(str(path), tuple(found), sum(found.values()))
+        self.unread = unread
         self.path = path
 
     def raw(self, name: str) -> IO[bytes]:

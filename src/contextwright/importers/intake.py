@@ -127,6 +127,8 @@ class Intake(Struct, frozen=True, kw_only=True):
             raise ParseError(
                 f"there is no participant {shown(self.me)}", file=files.label, hint=hint
             )
+        if files.unread:
+            outcome.report.skip("link, pipe or device in the folder", files.unread)
         if files.replaced:
             reason = f"{files.replaced:,} characters that cannot be stored became U+FFFD"
             outcome.report.change("repair.text", "", reason)

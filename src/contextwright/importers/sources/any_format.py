@@ -61,12 +61,15 @@ def importer(name: str) -> Importer:
         compact = name == "gryag" and len(files.names) == 1
         file = files.names[0] if compact else ""
         text = read_compact_text(files, file, named=True) if compact else None
+        several = len(files.names) > 1
+        hint = f"all files are read as {name}; import others by themselves" if several else ""
         found = bodies(files) if text is None else [Body(file, text, stem=stem_of(file))]
         for body in found:
             try:
                 yield imported(format.parse(body.data, False), body)
             except ParseError as error:
                 line = line_at(error.path, body.lines)
+                error.hint = error.hint or hint
                 raise error.within(line=line, file=files.shown(body.file)) from None
 
     return Importer(name, format.title, read)
