@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Struct
 
 from contextwright.documents.files import Files
-from contextwright.errors import Conflict, ParseError, UsageError, shown
+from contextwright.errors import Conflict, ContextwrightError, ParseError, UsageError, shown
 from contextwright.importers.base import Imported, Report, line_at
 from contextwright.importers.inspection import Inspection
 from contextwright.importers.read import read
@@ -52,11 +52,14 @@ class Outcome(Struct):
     report: Report = msgspec.field(default_factory=Report)
 
 
-class RehearsedError(Exception):
-    """Ends the transaction of a rehearsal, so that nothing of it is stored."""
+class RehearsedError(ContextwrightError):
+    """Ends the transaction of a rehearsal, so that nothing of it is stored.
+
+    One of our errors, because at others a store looks for damage in the whole file.
+    """
 
     def __init__(self, outcome: Outcome) -> None:
-        super().__init__("rehearsed")
+        super().__init__("a dry run")
         self.outcome = outcome
 
 

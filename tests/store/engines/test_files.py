@@ -17,7 +17,9 @@ import pytest
 
 import contextwright as cw
 from commands import Run
+from contextwright import importers
 from contextwright.errors import NotFound, StoreError, StoreFull, UsageError
+from contextwright.importers.intake import Intake
 from contextwright.recall.vectors.embedder import Embedder
 from contextwright.store.engines.base import Connection, Sync
 from contextwright.store.engines.sqlite import LARGE_LOG, SqliteEngine
@@ -214,6 +216,22 @@ def test_the_first_error_is_the_one_that_is_said(tmp_path: Path, way: str) -> No
         getattr(engine, way)(work)
     assert engine.read(lambda connection: connection.rows("SELECT 1")) == [(1,)]
     engine.close()
+
+
+def test_a_dry_run_is_not_taken_for_damage(tmp_path: Path) -> None:
+    """Else the whole file would be checked, through another connection."""
+    chat = tmp_path / "chat.json"
+    chat.write_text('{"messages": [{"role": "user", "content": "hi"}]}')
+    with cw.Store(tmp_path / "store.db", embedder=None) as store:
+        store.conversation("a").add(cw.user("hi"))
+        with store.engine._connections.borrowed() as first:  # pyright: ignore
+            pass
+        assert store.conversation("a").erase(1, dry_run=True).messages == 1
+        with importers.open_files(chat) as files:
+            assert Intake(format="openai-chat").rehearse(files, store).messages == 1
+        with store.engine._connections.borrowed() as connection:  # pyright: ignore
+            assert connection is first
+        assert [info.length for info in store.list()] == [1]
 
 
 @pytest.mark.parametrize(

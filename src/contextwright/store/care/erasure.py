@@ -9,7 +9,7 @@ from typing import TypeVar, Unpack
 
 import msgspec
 
-from contextwright.errors import NotFound, shown
+from contextwright.errors import ContextwrightError, NotFound, shown
 from contextwright.messages.message import Message
 from contextwright.messages.times import read_time, require_time
 from contextwright.store.engines.base import Connection, Engine, Work
@@ -40,8 +40,11 @@ UNSCRUBBED = "free space of the database: store.scrub() rewrites it"
 Result = TypeVar("Result")
 
 
-class Rehearsed(Exception):
-    """Ends a transaction that is only a dry run."""
+class RehearsedError(ContextwrightError):
+    """Ends a transaction that is only a dry run.
+
+    One of our errors, because at others an engine looks for damage in the whole file.
+    """
 
 
 def erase(state: State, id: str, seqs: Collection[int], **options: Unpack[EraseOptions]) -> Erasure:
@@ -181,11 +184,11 @@ def rehearsed(engine: Engine, work: Work[Result]) -> Result:
 
     def attempt(connection: Connection) -> None:
         found.append(work(connection))
-        raise Rehearsed
+        raise RehearsedError("a dry run")
 
     try:
         engine.write_alone(attempt)
-    except Rehearsed:
+    except RehearsedError:
         pass
     return found[0]
 
