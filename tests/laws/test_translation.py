@@ -350,19 +350,23 @@ def calls_come_home(request: cw.Conversation, target: str, model: str) -> None:
     own = [*tools_by_name(request).values()][::-1]
     made = [tool for tool in cw.parse(rendered.payload, target).tools if isinstance(tool, cw.Tool)]
     assert len(made) == len(own)
-    calls = [cw.ToolCall(tool.name, {"input": "x"}, f"c{n}") for n, tool in enumerate(made)]
-    if not calls:
+    if not made:
         return
-    reply = ModelReply((cw.assistant(calls),), finish="tool_calls")
     source = request.source or ""
     expected = [identity_of(tool, source) for tool in own]
+    given = [{"input": "x"} if kind == "custom" else {"at": 1} for _, kind, _ in expected]
+    calls = [
+        cw.ToolCall(tool.name, arguments, f"c{n}")
+        for n, (tool, arguments) in enumerate(zip(made, given, strict=True))
+    ]
+    reply = ModelReply((cw.assistant(calls),), finish="tool_calls")
     home = restore_calls(reply, request, rendered.tool_names)
     assert called_in(write_reply(home, source).body, source) == expected
     passed = HomeCalls(request, rendered.tool_names)
     events = [one for event in events_of(reply) for one in passed.pass_on(event)]
     streamed = gather(read_stream(write_stream(events, source), source), source)
     assert called_in(write_reply(streamed, source).body, source) == expected
-    assert [call.arguments for call in streamed.message.calls] == [{"input": "x"} for _ in calls]
+    assert [call.arguments for call in streamed.message.calls] == given
     # So the request's own API writes them, and so the request reads them in its history.
     read = restore_calls(cw.parse_reply(write_reply(home, source).body, source), request)
     assert [call.name for call in read.messages[0].calls] == [tool.name for tool in own]

@@ -70,7 +70,7 @@ KINDS = {
 }
 """The prefixes of hosted tools' types; versions add a date."""
 CUSTOM = {"openai-chat": "custom", "openai-responses": "custom_tool_call"}
-"""How a format with custom tools marks a custom call."""
+"""How a format with custom tools marks a custom call. To Anthropic, all tools are `custom`."""
 
 
 def flat_name(namespace: str, name: str) -> str:
@@ -274,8 +274,9 @@ def at_home(call: ToolCall, name: str, tool: Tool | None, source: str) -> ToolCa
         call = with_own_arguments(call, tool)
     fields: dict[str, Any] = dict(tool.extra.get(source, {})) if tool is not None else {}
     own = dict(call.extra.get(source, {}))
-    if fields.get("type") == "custom" and isinstance(call.arguments.get("input"), str):
-        own["type"] = CUSTOM.get(source, "custom")
+    is_custom = source in CUSTOM and fields.get("type") == "custom"
+    if is_custom and isinstance(call.arguments.get("input"), str):
+        own["type"] = CUSTOM[source]
     namespace = fields.get("namespace")
     if is_object(namespace) and isinstance(namespace.get("name"), str):
         own["namespace"] = namespace["name"]

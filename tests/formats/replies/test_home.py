@@ -59,6 +59,20 @@ def test_a_tool_that_takes_text_gets_text() -> None:
     ]
 
 
+def test_a_tool_that_anthropic_calls_custom_gets_its_arguments() -> None:
+    """As every tool of a client may be called there; none of them takes free text."""
+    tools = tuple(cw.Tool(name, extra={"anthropic": {"type": "custom"}}) for name in ("at", "say"))
+    home = HomeCalls(cw.Conversation((), tools, source="anthropic"), {})
+    calls = (cw.ToolCall("at", {"city": "Riga"}, "c1"), cw.ToolCall("say", {"input": "Hi"}, "c2"))
+    for index, call in enumerate(calls):
+        events = [
+            CallStart(index, call.name, call.id),
+            ArgumentsDelta(index, call.json),
+            PartEnd(index, call),
+        ]
+        assert [one for event in events for one in home.pass_on(event)] == events
+
+
 def test_a_tool_of_a_namespace_is_in_it() -> None:
     call = cw.ToolCall("maps__find", {}, "c1")
     assert sent(CallStart(0, "maps__find", "c1"), PartEnd(0, call)) == [
