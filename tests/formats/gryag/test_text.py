@@ -251,6 +251,9 @@ def test_a_clean_reply_holds_no_metadata(text: str) -> None:
         '[speaker a="',
         "```\n",
         "[meta]\n",
+        "[speaker id=1",
+        "[meta] a=1",
+        "x[meta a=1 ",
     ],
 )
 def test_hostile_text_takes_no_longer(unit: str) -> None:

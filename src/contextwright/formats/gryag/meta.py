@@ -106,16 +106,26 @@ def key_end(text: str, start: int) -> int:
 
 
 def read_value(text: str, start: int, closing: str) -> tuple[str | int, int]:
-    """Read a value, quoted or up to the next space; return it and its end."""
+    """Read a value, quoted or up to the next space or block; return it and its end.
+
+    A value that ran over the next block would be read again with that one, in quadratic time.
+    """
     if text.startswith('"', start):
         return read_quoted(text, start + 1)
     end = start
     while end < len(text) and not text[end].isspace() and text[end] != closing:
+        if text[end] == "[" and is_opening(text, end):
+            break
         end += 1
     bare = text[start:end]
     digits = bare.removeprefix("-")
     whole = digits.isdecimal() and digits.isascii() and len(digits) < 20
     return (int(bare) if whole else bare), end
+
+
+def is_opening(text: str, start: int) -> bool:
+    """Whether a block may begin at a position."""
+    return text[start : start + LONGEST_OPENING].lower().startswith((META, *OPENINGS))
 
 
 def read_quoted(text: str, start: int) -> tuple[str, int]:
