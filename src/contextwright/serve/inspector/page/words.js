@@ -30,4 +30,6 @@ export const seconds = (number) => (number == null ? "–" : number < 1 ? `${Mat
 
 export const nameOf = (author) => author?.name ?? author?.username ?? author?.id ?? "";
 
+export const OMITTED = { summarised: "replaced by the summary", dropped: "dropped" };
+
 export const dotted = (some) => some.filter(Boolean).join(" · ");

@@ -4,7 +4,7 @@ import { html } from "../vendor/preact-htm.js";
 import { chat } from "../api.js";
 import { openMessage, visit } from "../address.js";
 import { useAnswer } from "../load.js";
-import { dotted, nameOf, time } from "../words.js";
+import { OMITTED, dotted, nameOf, time } from "../words.js";
 import { Tree } from "./json.js";
 import { Failed } from "./notice.js";
 import { finder } from "./timeline.js";
@@ -31,11 +31,9 @@ function Part({ part }) {
   return html`<div class="tree mono"><${Tree} value=${part} open=${true} /></div>`;
 }
 
-const WORDS = { summarised: "replaced by the summary" };
-
 // Its fate over all requests: kept from request 3, cleared from 12, dropped from 32.
 function life(seq, requests) {
   const fates = requests.map((one) => finder(one.fates)(seq));
-  const changes = fates.map((fate, place) => fate && fate !== fates[place - 1] && `${WORDS[fate] ?? fate} from request ${place + 1}`).filter(Boolean);
+  const changes = fates.map((fate, place) => fate && fate !== fates[place - 1] && `${OMITTED[fate] ?? fate} from request ${place + 1}`).filter(Boolean);
   return changes.join(", ");
 }

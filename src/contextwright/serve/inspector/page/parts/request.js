@@ -4,9 +4,7 @@ import { html, useState } from "../vendor/preact-htm.js";
 import { go } from "../address.js";
 import { Places, Seq } from "./places.js";
 import { Tree, copy, steps } from "./json.js";
-import { count, dotted, money, plural, share, time } from "../words.js";
-
-const OUT = { summarised: "replaced by the summary", dropped: "dropped" };
+import { OMITTED, count, dotted, money, plural, share, time } from "../words.js";
 
 export function Request({ number, one, context, busy, move, params }) {
   const ledger = context.ledger;
@@ -86,11 +84,11 @@ export function Ribbon({ tokens, read, again, shared = null, marks = [] }) {
 export const sentence = (text) => (text ? `${text[0].toUpperCase()}${text.slice(1)}.` : "");
 
 function Absent({ context }) {
-  const found = context.runs.filter((run) => OUT[run.action]);
+  const found = context.runs.filter((run) => OMITTED[run.action]);
   if (!found.length) return html`<p class="muted">Every message is in the request.</p>`;
   return html`<h2>Not in the request</h2><ul class="sums">${found.slice(0, 50).map((run) => html`<li>
     <span class="swatch ${run.action}"></span>
-    <span><${Seq} first=${run.first} last=${run.last} /> ${OUT[run.action]} <span class="why">· ${run.reason}</span></span>
+    <span><${Seq} first=${run.first} last=${run.last} /> ${OMITTED[run.action]} <span class="why">· ${run.reason}</span></span>
     <span>${count(run.last - run.first + 1)}</span></li>`)}</ul>${found.length > 50 && html`<p class="muted">and ${found.length - 50} more</p>`}`;
 }
 
