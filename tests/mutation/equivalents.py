@@ -97,11 +97,6 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "500 becomes 501",
     ): "batches of any size find the same",
     (
-        "store/rows/erasing.py",
-        "if one.reply_to is not None",
-        "nothing is filtered",
-    ): "only replies are asked for; the check is for its type",
-    (
         "store/care/copying.py",
         "brought += [entry for entry in written if entry is not None]",
         "nothing is filtered",

@@ -8,6 +8,7 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
+import msgspec
 import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
@@ -34,7 +35,10 @@ def store(place: str) -> Iterator[cw.Store]:
 
 
 def filled(store: cw.Store, id: str = "lunch") -> cw.Chat:
-    """A conversation whose third message is quoted, remembered, indexed, forked and summarised."""
+    """A conversation whose third message is quoted, remembered, indexed, forked and summarised.
+
+    The reply that quotes it was edited since.
+    """
     chat = store.conversation(id)
     chat.add([cw.user(f"Filler {n} of the garden", author=AL) for n in range(2)], key="first")
     chat.add(
@@ -42,6 +46,7 @@ def filled(store: cw.Store, id: str = "lunch") -> cw.Chat:
     )
     quote = cw.Reply("3", BOB, SECRET[:20])
     chat.add(cw.user("Really?", author=AL, reply_to=quote, meta={"message_id": 4}))
+    chat.edit(4, "Really so?")
     chat.add([cw.assistant(f"Answer {n}") for n in range(3)])
     store.remember("Bob knows of a xylophone", about="7", scope=id, made_from=[3])
     chat.fork(f"{id}-fork").add(cw.user("Go on", author=AL))
@@ -180,6 +185,39 @@ def test_a_transaction_that_stays_open_is_named(
         transaction.rollback()
         assert said not in store.scrub()
         assert bytes_on_server(postgres, "xylophon") == 0
+
+
+QUOTED: dict[str, tuple[Callable[[cw.Chat], object], list[cw.Reply | None]]] = {
+    "nothing": (lambda chat: None, [cw.Reply("3", BOB, "The secret word is x")]),
+    "edited": (lambda chat: chat.edit(3, "New"), [cw.Reply("3", BOB, "The secret word is x")]),
+    "edited and erased": (
+        lambda chat: chat.edit(3, "New", keep=False),
+        [cw.Reply("3", BOB, "New")],
+    ),
+    "hidden": (lambda chat: chat.hide(3), [cw.Reply("3", BOB)]),
+    "erased": (lambda chat: chat.erase(3, scrub=False), [cw.Reply("3", BOB)]),
+}
+
+
+@pytest.mark.parametrize(("change", "quoted"), QUOTED.values(), ids=QUOTED)
+def test_earlier_versions_of_replies_quote_nothing_that_is_gone(
+    store: cw.Store, change: Callable[[cw.Chat], object], quoted: list[cw.Reply | None]
+) -> None:
+    chat = filled(store)
+    change(chat)
+    assert [version.message.reply_to for version in chat.versions(4)] == quoted
+    assert [version.message.text for version in chat.versions(4)] == ["Really?"]
+
+
+def test_earlier_versions_by_a_person_or_to_them_go_with_the_person(store: cw.Store) -> None:
+    chat = filled(store)
+    words = cw.user("I said it", author=BOB)
+    chat.add([words, cw.user("Filler", author=AL)])
+    chat.edit(8, msgspec.structs.replace(words, author=AL))
+    chat.edit(9, "Other filler")
+    assert store.erase_person("7", scrub=False).messages == 1
+    left = {seq: [version.message.reply_to for version in chat.versions(seq)] for seq in (4, 8, 9)}
+    assert left == {4: [cw.Reply("3")], 8: [], 9: [None]}
 
 
 def test_a_stone_keeps_the_number(store: cw.Store) -> None:

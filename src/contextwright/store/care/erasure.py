@@ -80,7 +80,7 @@ def erase_person(state: State, person: str, **options: Unpack[EraseOptions]) -> 
         erased = Erased()
         for number, _, head in heads_of(connection, state.tenant):
             said, answers = spoken_by(connection, number, person)
-            erased.quotes += forget_person(connection, number, answers)
+            erased.quotes += forget_person(connection, number, person, answers)
             erased += erase_messages(connection, head, said)
         for id, about, body in connection.rows(MEMORIES, state.tenant):
             memory = notes.decoded(body)

@@ -12,7 +12,8 @@ from contextwright.store.engines.base import Connection
 from contextwright.store.records import Version
 from contextwright.store.rows import conversations
 from contextwright.store.rows.damage import missing
-from contextwright.store.rows.erasing import requote
+from contextwright.store.rows.erasing import requote, requote_versions
+from contextwright.store.rows.messages import without_lost_quotes
 from contextwright.store.rows.recorded import requests
 from contextwright.store.rows.rewriting import messages_at, rewrite
 from contextwright.store.rows.validation import body_of, decode_message
@@ -82,6 +83,7 @@ def replace_message(
     for reader in rewrite(connection, number, {seq: new}):
         requote(connection, reader, [old], new.text or None)
         if not keep:
+            requote_versions(connection, reader, [old], new.text or None)
             requests.forget_words(connection, reader.tenant, reader.number, reader.seqs)
     return new
 
@@ -112,4 +114,6 @@ def versions_of(connection: Connection, tenant: str, id: str, seq: int) -> list[
     if not 1 <= seq <= conversations.length_of(connection, head, id):
         raise NotFound(f"there is no message {seq} in {shown(id)}")
     rows = connection.rows(VERSIONS, head.owner(seq), seq)
-    return [Version(replaced, decode_message(body)) for replaced, body in rows]
+    messages = [decode_message(body) for _, body in rows]
+    messages = without_lost_quotes(connection, head.number, messages)
+    return [Version(row[0], message) for row, message in zip(rows, messages, strict=True)]

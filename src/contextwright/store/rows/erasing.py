@@ -11,18 +11,27 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 import msgspec
 from msgspec import Struct
 
-from contextwright.messages.message import Message
+from contextwright.messages.message import Author, Message
 from contextwright.messages.quotes import quoted_id, source_id, unquoted
 from contextwright.messages.speech import spoken_text
 from contextwright.store.engines.base import Connection
 from contextwright.store.rows import conversations
 from contextwright.store.rows import memories as notes
 from contextwright.store.rows.conversations import Head
-from contextwright.store.rows.damage import read_message
+from contextwright.store.rows.damage import decoded, read_message
 from contextwright.store.rows.recorded import requests
 from contextwright.store.rows.rewriting import Reader, messages_at, rewrite
+from contextwright.store.rows.validation import body_of
 
-__all__ = ["Erased", "erase_messages", "forget_person", "messages_like", "requote", "spoken_by"]
+__all__ = [
+    "Erased",
+    "erase_messages",
+    "forget_person",
+    "messages_like",
+    "requote",
+    "requote_versions",
+    "spoken_by",
+]
 
 MARK = """
 INSERT INTO marks (conversation, seq, visibility, pinned, origin) VALUES (?, ?, 'erased', 0, ?)
@@ -32,6 +41,11 @@ LIKE = """
 SELECT seq, body, digest FROM messages
 WHERE conversation = ? AND seq > ? AND body LIKE ? ORDER BY seq LIMIT 500"""
 VERSIONS = "DELETE FROM versions WHERE conversation = ? AND seq = ?"
+VERSIONS_LIKE = "SELECT seq, number, body FROM versions WHERE conversation = ? AND body LIKE ?"
+SET_VERSION = "UPDATE versions SET body = ? WHERE conversation = ? AND seq = ? AND number = ?"
+DROP_VERSION = "DELETE FROM versions WHERE conversation = ? AND seq = ? AND number = ?"
+QUOTING = '%"excerpt":%'
+"""What the bodies of replies with an excerpt hold."""
 TITLE = "SELECT title FROM conversations WHERE number = ?"
 MADE = "SELECT id, body FROM memories WHERE tenant = ? AND scope = ? AND kind <> 'episode'"
 TITLE_CHARS = 40
@@ -85,6 +99,7 @@ def erase_own(connection: Connection, number: int, old: dict[int, Message]) -> E
         connection.run_many(MARK, marks)
         connection.run_many(VERSIONS, [(reader.number, seq) for seq in reader.seqs])
         done.quotes += requote(connection, reader, gone)
+        requote_versions(connection, reader, gone)
         done.memories += forget_made(connection, reader)
         forget_title(connection, reader.number, gone)
         requests.forget_words(connection, reader.tenant, reader.number, reader.seqs)
@@ -99,24 +114,59 @@ def stone(message: Message) -> Message:
 # --- what others hold of it ----------------------------------------------------------------------
 
 
+class Quotes(Struct, frozen=True):
+    """Texts that replies may quote no more."""
+
+    ids: frozenset[str]
+    """Those of their messages, by which replies name them."""
+    texts: tuple[str, ...]
+    new: str | None
+    """What replies quote instead; nothing if None."""
+
+    @classmethod
+    def of(cls, gone: Sequence[Message], new: str | None) -> Quotes:
+        """Return the texts of messages."""
+        ids = frozenset(id for message in gone if (id := source_id(message)) is not None)
+        texts = tuple(flat(spoken_text(one)) for one in gone if spoken_text(one).strip())
+        return cls(ids, texts, new)
+
+    def removed_from(self, message: Message) -> Message | None:
+        """Return a reply without its quote; None if it quotes something else, or nothing."""
+        reply = message.reply_to
+        if reply is None or reply.excerpt is None:
+            return None
+        excerpt = flat(reply.excerpt).rstrip("….")
+        is_text = excerpt and any(excerpt in text for text in self.texts)
+        if not is_text and quoted_id(message) not in self.ids:
+            return None
+        shortened = None if self.new is None else self.new[: max(len(reply.excerpt), 1)]
+        return unquoted(message, shortened)
+
+
 def requote(
     connection: Connection, reader: Reader, gone: Sequence[Message], new: str | None = None
 ) -> int:
     """Remove quotes of messages from the replies to them, or replace them."""
-    ids = {id for message in gone if (id := source_id(message)) is not None}
-    texts = [flat(spoken_text(message)) for message in gone if spoken_text(message).strip()]
-    changed: dict[int, Message] = {}
-    for seq, message in messages_like(connection, reader.number, '%"excerpt":%'):
-        reply = message.reply_to
-        if reply is None or reply.excerpt is None:
-            continue
-        excerpt = flat(reply.excerpt).rstrip("….")
-        if quoted_id(message) in ids or (excerpt and any(excerpt in text for text in texts)):
-            shortened = None if new is None else new[: max(len(reply.excerpt), 1)]
-            changed[seq] = unquoted(message, shortened)
+    quotes = Quotes.of(gone, new)
+    changed = {
+        seq: reply
+        for seq, message in messages_like(connection, reader.number, QUOTING)
+        if (reply := quotes.removed_from(message)) is not None
+    }
     if changed:
         rewrite(connection, reader.number, changed)
     return len(changed)
+
+
+def requote_versions(
+    connection: Connection, reader: Reader, gone: Sequence[Message], new: str | None = None
+) -> None:
+    """Remove quotes of messages from the earlier versions of replies, or replace them."""
+    quotes = Quotes.of(gone, new)
+    for place, message in versions_like(connection, reader.number, QUOTING):
+        reply = None if message is None else quotes.removed_from(message)
+        if message is None or reply is not None:
+            set_version(connection, place, reply)
 
 
 def forget_made(connection: Connection, reader: Reader) -> int:
@@ -151,9 +201,9 @@ def spoken_by(connection: Connection, number: int, person: str) -> tuple[list[in
     answers: list[int] = []
     for seq, message in messages_like(connection, number, pattern_of(person)):
         reply = message.reply_to
-        if message.author is not None and message.author.id == person:
+        if is_person(message.author, person):
             said.append(seq)
-        elif reply is not None and reply.author is not None and reply.author.id == person:
+        elif reply is not None and is_person(reply.author, person):
             answers.append(seq)
     return said, answers
 
@@ -161,6 +211,27 @@ def spoken_by(connection: Connection, number: int, person: str) -> tuple[list[in
 def pattern_of(text: str) -> str:
     """Return a LIKE pattern that matches at least the bodies with this text."""
     return "%" + re.sub(r"[^0-9A-Za-z-]+", "%", text) + "%"
+
+
+def versions_like(
+    connection: Connection, number: int, pattern: str
+) -> Iterator[tuple[tuple[int, int, int], Message | None]]:
+    """Yield the earlier versions of a conversation's own messages whose bodies match a pattern.
+
+    Each with its place; None for one that cannot be read, and may hold anything.
+    """
+    for seq, version, body in connection.rows(VERSIONS_LIKE, number, pattern):
+        yield (number, seq, version), decoded(body)
+
+
+def set_version(
+    connection: Connection, place: tuple[int, int, int], message: Message | None
+) -> None:
+    """Replace an earlier version of a message; remove it if there is none."""
+    if message is None:
+        connection.run(DROP_VERSION, *place)
+    else:
+        connection.run(SET_VERSION, body_of(message, "version").decode(), *place)
 
 
 def messages_like(
@@ -173,13 +244,28 @@ def messages_like(
             yield seq, read_message(body, digest)
 
 
-def forget_person(connection: Connection, number: int, seqs: Collection[int]) -> int:
-    """Remove author and excerpt of the quoted message from replies."""
-    changed = {
-        seq: replace(one, reply_to=replace(one.reply_to, author=None, excerpt=None, media=()))
-        for seq, one in messages_at(connection, number, seqs)
-        if one.reply_to is not None
-    }
+def forget_person(connection: Connection, number: int, person: str, seqs: Collection[int]) -> int:
+    """Remove author and excerpt from replies to a person; return how many there are.
+
+    Earlier versions of messages lose them too, and those that the person wrote are removed.
+    """
+    changed = {seq: without_person(one) for seq, one in messages_at(connection, number, seqs)}
     if changed:
         rewrite(connection, number, changed)
+    for place, message in versions_like(connection, number, pattern_of(person)):
+        if message is None or is_person(message.author, person):
+            set_version(connection, place, None)
+        elif message.reply_to is not None and is_person(message.reply_to.author, person):
+            set_version(connection, place, without_person(message))
     return len(changed)
+
+
+def is_person(author: Author | None, person: str) -> bool:
+    """Whether an author is a person."""
+    return author is not None and author.id == person
+
+
+def without_person(message: Message) -> Message:
+    """Return a reply without author and excerpt of the message that it answers."""
+    reply = message.reply_to
+    return replace(message, reply_to=reply and replace(reply, author=None, excerpt=None, media=()))
