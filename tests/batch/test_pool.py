@@ -131,5 +131,5 @@ def test_a_worker_that_ends(fault: str, code: int, error: str, tmp_path: Path) -
     command = [sys.executable, "own.py", fault]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert (done.returncode, error in done.stderr) == (1, True)
-    hint = "the same command goes on where it stopped"
-    assert done.stderr.endswith(f"ContextwrightError: a worker ended with exit code {code} ({hint})\n")
+    reason = f"a worker ended with exit code {code} (the same command goes on where it stopped)"
+    assert done.stderr.endswith(f"ContextwrightError: {reason}\n")
