@@ -74,6 +74,7 @@ def test_thinking_can_be_left_out() -> None:
     rendered = cw.convert(data, "forge", "forge", thinking="drop")
     assert rendered.payload == [User("hi"), Assistant("Hello"), User("and?")]
     assert codes(rendered.changes) == ["loss.thinking", "loss.thinking", "loss.blank"]
+    assert rendered.changes[0].reason == "thinking is left out, as asked"
 
 
 def test_thinking_of_others_is_kept() -> None:

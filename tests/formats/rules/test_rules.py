@@ -364,5 +364,8 @@ def test_an_error_without_a_flag_says_so_in_words() -> None:
 
 def test_thinking_as_text() -> None:
     target = Target(TRAITS, MODEL, Options(thinking="text"))
-    after, codes = apply(rules.leave_out_foreign, A([cw.Thinking("hm"), "x"]), target=target)
+    said = A([cw.Thinking("hm"), "x"])
+    after, codes = apply(rules.leave_out_foreign, said, target=target)
     assert (after, codes) == ([A(["hm", "x"])], ["loss.thinking"])
+    _, (change,) = rules.leave_out_foreign([(rules.Place(0), said)], target)
+    assert change.reason.endswith("does not accept this thinking; its text stays")

@@ -122,10 +122,8 @@ def travelling(
     if isinstance(part, Thinking):
         if thinking_fits(part, message.role, target):
             return [own_extra(part, message.role, target, path, changes)]
-        changes.append(
-            Change("loss.thinking", path, f"{target.title} does not accept this thinking")
-        )
         said = target.options.thinking == "text" and message.role == "assistant" and part.text
+        changes.append(Change("loss.thinking", path, why_lost(target, stays=bool(said))))
         return [Text(part.text)] if said else []
     if isinstance(part, Opaque):
         if opaque_fits(part, message.role, target, inside=inside):
@@ -153,6 +151,13 @@ def travelling(
             content.extend(travelling(piece, message, target, place, changes, inside=True))
         return [with_content(kept, content)]
     return [kept]
+
+
+def why_lost(target: Target, *, stays: bool) -> str:
+    """Return why thinking is lost; its text may stay."""
+    if target.options.thinking == "drop":
+        return "thinking is left out, as asked"
+    return f"{target.title} does not accept this thinking{'; its text stays' if stays else ''}"
 
 
 def known_block(part: Opaque, role: Role, target: Target) -> tuple[Opaque, list[str]]:
