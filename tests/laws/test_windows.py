@@ -284,5 +284,5 @@ def is_excepted(decisions: Decisions, before: Decisions) -> bool:
 
 def keeps_thinking(decisions: Decisions) -> bool:
     """Whether an open tool loop has thinking, which Claude up to 4.5 wants back."""
-    sent = [message for _, message in decisions.messages()]
+    sent = decisions.messages()
     return any(without_thinking(message) != message for message in sent[open_turn(sent) :])

@@ -40,4 +40,4 @@ def decided(
 
 def cost(decisions: Decisions) -> float:
     """What is sent costs, without the media that a draft leaves out as too many."""
-    return sum(decisions.view.price(index) for index, _ in decisions.messages())
+    return sum(decisions.view.price(index) for index in decisions.kept())

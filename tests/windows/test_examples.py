@@ -169,7 +169,7 @@ def test_gry_34_over_budget_the_oldest_go() -> None:
 def test_gry_39_the_current_message_is_there_once() -> None:
     messages = talk(40)
     decisions = decided(messages, Layers(), 55)
-    sent = [message for _, message in decisions.messages()]
+    sent = decisions.messages()
     assert sent.count(messages[-1]) == 1
     assert sent[-1] == messages[-1]
 
@@ -180,7 +180,7 @@ def test_gry_40_what_is_hidden_never_stays_and_takes_no_place() -> None:
         gone = cw.Message("user", (cw.Text("no"),), visibility=visibility, pinned=True)  # pyright: ignore
         messages.insert(place, gone)
     decisions = decided([cw.system("be kind"), *messages], Layers(), skip_system=True)
-    kept = [message.text.strip() for _, message in decisions.messages()]
+    kept = [message.text.strip() for message in decisions.messages()]
     assert kept == [f"m{number}" for number in range(11, 41)]
     assert decisions[0].reason == "system messages of the history are left out"
     assert decisions.omitted == 10

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, cached_property
+from functools import cached_property
 from hashlib import sha256
 from itertools import accumulate, pairwise
 from typing import Any, cast
@@ -13,6 +13,7 @@ from msgspec import Struct
 from contextwright.messages.changes import Change
 from contextwright.models import Model
 from contextwright.text.json import encode_json
+from contextwright.tokens.pieces import numbered
 from contextwright.windows.decisions import Decisions
 from contextwright.wire.values import is_object
 
@@ -183,8 +184,6 @@ FIRST_PLACES = {place: number for number, (_, place) in enumerate(PROMPT)}
 
 TURNS = {"messages": "messages", "input": "input", "contents": "contents", "history": "contents"}
 """Fields of the turns: field → place in a count."""
-FIRST_TURNS = 1_024
-"""Turns of a request whose places are kept."""
 
 
 def parting(mine: Sequence[Unit], theirs: Sequence[Unit], shared: int) -> str:
@@ -266,19 +265,6 @@ def steps_of(payload: dict[str, Any] | list[Any]) -> list[tuple[str, Any]]:
             each = cast("list[Any]", turns)
             steps += zip(numbered(place, len(each)), each, strict=False)
     return steps
-
-
-def numbered(place: str, turns: int) -> Sequence[str]:
-    """Return `messages[0]`, `messages[1]` …, at least as many as there are turns."""
-    if turns > FIRST_TURNS:
-        return [f"{place}[{index}]" for index in range(turns)]
-    return first_places(place)
-
-
-@cache
-def first_places(place: str) -> Sequence[str]:
-    """Return the places of the first turns; kept, because every request has them."""
-    return tuple([f"{place}[{index}]" for index in range(FIRST_TURNS)])
 
 
 def unbroken_cause(is_longer: bool) -> str:

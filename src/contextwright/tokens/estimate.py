@@ -122,7 +122,8 @@ class Sum(Struct):
         scale = 1.0
         if calibration is not None and not self.certain:
             scale, bound = calibration.scale, calibration.bound(bound)
-        places = {place: math.floor(cost * scale + 0.5) for place, cost in self.places.items()}
+        rounded = map(math.floor, [cost * scale + 0.5 for cost in self.places.values()])
+        places = dict(zip(self.places, rounded, strict=True))
         unseen = tuple(self.unseen)
         if self.certain and not unseen:
             return Count(sum(places.values()), True, places=places)

@@ -57,7 +57,7 @@ class Pricer:
             other = tables().rates[self.rates.cheaper]
             self._cheaper = Prices(model, other, self.texts, self.doubt)
         self._known: dict[str, dict[Any, Price]] = defaultdict(dict)
-        self._turns: dict[tuple[object, bytes], Sum] = {}
+        self._turns: dict[tuple[object, bytes | None], Sum | float] = {}
         self.texts.cleared += [self._known.clear, self._turns.clear]
 
     def count(
@@ -84,10 +84,18 @@ class Pricer:
         """Return the prices of pieces and messages, added up by place."""
         total = Sum(unseen={"model": None} if self.model.hosted_tools else {})
         starts: list[float] = []
+        turns = self._turns
         for one in found:
-            if isinstance(one, Turn):
-                total.include(self._turn(one, bodies.get(one.place)), one.place)
-            else:
+            if type(one) is Turn:
+                place, body = one.place, bodies.get(one.place)
+                price = turns.get((one.walk, body))
+                if price is None:
+                    price = self._turn(one, body)
+                if isinstance(price, Sum):
+                    total.include(price, place)
+                else:
+                    total.places[place] = price
+            elif type(one) is Piece:
                 self._add((one,), total)
                 if one.kind == "edits":
                     starts.append(one.value)
@@ -96,16 +104,16 @@ class Pricer:
             total.below = sum(total.places.values())
         return total
 
-    def _turn(self, turn: Turn, body: bytes | None) -> Sum:
-        """Return the price of a message alone."""
-        known = self._turns.get((turn.walk, body)) if body is not None else None
-        if known is None:
-            known = Sum()
-            self._add(turn.pieces(), known)
-            if body is not None:
-                self.texts.remember(len(body))
-                self._turns[turn.walk, body] = known
-        return known
+    def _turn(self, turn: Turn, body: bytes | None) -> Sum | float:
+        """Return the price of a message alone, if certain as a number; remember it by its JSON."""
+        price: Sum | float = Sum()
+        self._add(turn.pieces(), price)
+        if price.certain and not price.unseen and price.places:
+            price = float(sum(price.places.values()))
+        if body is not None:
+            self.texts.remember(len(body))
+            self._turns[turn.walk, body] = price
+        return price
 
     def _add(self, pieces: Iterable[Piece], total: Sum) -> None:
         """Add the prices of pieces to a sum."""

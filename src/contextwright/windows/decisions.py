@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import Literal, TypeAlias, overload
 
 from msgspec import Struct
@@ -119,19 +120,19 @@ class Decisions(Sequence[Decision]):
 
     def kept(self) -> Iterator[int]:
         """Yield the indexes of the messages that are sent, in order."""
-        for run in self.staying:
-            yield from range(run.start, run.stop)
+        return chain.from_iterable([range(run.start, run.stop) for run in self.staying])
 
     def is_kept(self, index: int) -> bool:
         """Whether a message is sent."""
         nearest = bisect_right(self._starts, index) - 1
         return nearest >= 0 and index < self.staying[nearest].stop
 
-    def messages(self) -> Iterator[tuple[int, Message]]:
-        """Yield the messages that are sent with their indexes, old ones cleared."""
+    def messages(self) -> list[Message]:
+        """Return the messages that are sent, old ones cleared."""
+        found: list[Message] = []
         for run in self.staying:
-            indexes = range(run.start, run.stop)
-            yield from zip(indexes, self.view.messages(indexes), strict=True)
+            found += self.view.messages(range(run.start, run.stop))
+        return found
 
     @cached_property
     def runs(self) -> list[Run]:

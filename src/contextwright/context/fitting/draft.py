@@ -52,11 +52,8 @@ def draft(plan: Plan, decisions: Decisions, wording: Wording) -> Draft:
     """Return the kept messages, what replaces the rest, and the volatile text."""
     changes: list[Change] = []
     inserted, decisions = stand_ins(plan, decisions, wording, changes)
-    messages: list[Message] = []
-    places: list[int | str] = []
-    for index, message in decisions.messages():
-        messages.append(message)
-        places.append(index)
+    messages = decisions.messages()
+    places: list[int | str] = [*decisions.kept()]
     if wording.max_chars is not None:
         cut_texts(messages, places, wording.max_chars, changes)
     beside: list[Part] = [*plan.attachments]
@@ -70,7 +67,8 @@ def draft(plan: Plan, decisions: Decisions, wording: Wording) -> Draft:
         messages[place:place] = inserted.values()
         places[place:place] = inserted
     cap_media(plan, messages, places, changes)
-    strip_thinking(messages, places, first_change(decisions, wording), plan.model, changes)
+    if plan.history.log.has_thinking:
+        strip_thinking(messages, places, first_change(decisions, wording), plan.model, changes)
     return Draft(messages, places, changes, decisions)
 
 

@@ -36,6 +36,8 @@ PROVIDERS = ("anthropic", "gemini", "openai-chat", "openai-responses")
 """Formats that write a text as it is, in a piece of its own."""
 MERGING: tuple[Role, ...] = ("user", "assistant", "tool")
 """Roles of which adjacent messages may make one turn."""
+PLAIN = ["role", "content"]
+"""The fields of most steps, in order."""
 MAX_EMPTY = 16
 """Maximum number of requests without messages whose tokens are remembered."""
 ROUNDING = 3
@@ -63,8 +65,11 @@ class TokenMeter:
         self._wrappings = wrappings_of(format, model)
         self._labels: dict[str, float] = {}
         self._unmarked: set[bytes] = set()
+        self._plain: dict[tuple[str, str], bytes] = {}
+        """The JSON of steps that are a role and a text."""
         self._empty: dict[str | bytes, Count] = {}
-        self._pricer.texts.cleared += [self._unmarked.clear, self._labels.clear]
+        texts = self._pricer.texts
+        texts.cleared += [self._unmarked.clear, self._plain.clear, self._labels.clear]
 
     @property
     def drops_orphans(self) -> bool:
@@ -156,11 +161,28 @@ class TokenMeter:
 
     def count(self, payload: Any) -> Counted:
         """Return the tokens of a whole request, by place; all of it is written as JSON once."""
-        steps = [(place, encode_json(step)) for place, step in steps_of(payload)]
+        steps = [(place, self._encoded(step)) for place, step in steps_of(payload)]
         rest = encode_json(beside_prompt(payload))
         bodies = dict(steps)
         count = self._pricer.count(outline(payload, self.format), bodies=bodies)
         return Counted(count, steps, self._is_marked([rest, *bodies.values()]))
+
+    def _encoded(self, step: Any) -> bytes:
+        """Return the JSON of a step; that of a role and a text is written once.
+
+        So the bytes of a message that was sent before are the same object, with its hash.
+        """
+        if not is_object(step) or [*step] != PLAIN:
+            return encode_json(step)
+        plain = role, content = step["role"], step["content"]
+        if type(role) is not str or type(content) is not str:
+            return encode_json(step)
+        body = self._plain.get(plain)
+        if body is None:
+            body = encode_json(step)
+            self._pricer.texts.remember(len(body))
+            self._plain[plain] = body
+        return body
 
     def empty_count(
         self, key: str | bytes, request: Callable[[], tuple[Rendered, Counted]]
@@ -186,10 +208,10 @@ class TokenMeter:
 
     def _is_marked(self, bodies: list[bytes]) -> bool:
         """Whether JSON may hold cache marks; what held none before is not searched again."""
-        new = [body for body in bodies if body not in self._unmarked]
+        new = set(bodies) - self._unmarked
         if is_marked(b"".join(new)):
             return True
-        self._unmarked.update(new)
+        self._unmarked |= new
         return False
 
     def _sampled(self, message: Message) -> list[tuple[Kind, str, str]] | None:

@@ -127,9 +127,10 @@ def built(
             loaded = further(state, loaded)
             continue
         decisions = context.decisions
-        seen = {index + 1 for index in (*decisions.kept(), *block)}
-        if own.has_looked and own.show(min(decisions.cut, block.start), seen):
-            continue
+        if own.has_looked:
+            seen = {index + 1 for index in (*decisions.kept(), *block)}
+            if own.show(min(decisions.cut, block.start), seen):
+                continue
         if stored is not None and stored.ask():
             continue
         damage = {change.path: change for change in damage_in(loaded.log, decisions.cut)}

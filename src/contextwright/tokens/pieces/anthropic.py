@@ -9,13 +9,13 @@ from contextwright.tokens.pieces.piece import (
     Found,
     Outline,
     Piece,
-    Turn,
     definition,
     fields,
     items,
     json_of,
     media,
     text_of,
+    turns,
     unread,
 )
 
@@ -42,9 +42,7 @@ def anthropic(payload: Any) -> Outline:
     edits = list(map(fields, items(fields(body.get("context_management")).get("edits"))))
     kept = any(edit.get("keep") == "all" for edit in edits if is_about_thinking(edit))
     question = 0 if kept else newest_question(messages)
-    for index, message in enumerate(messages):
-        walk = anthropic_message if index >= question else past_message
-        yield Turn(f"messages[{index}]", message, walk)
+    yield from turns("messages", messages, anthropic_message, past_message, question)
     yield from anthropic_tools(body)
     if any(asks_citations(fields(message).get("content")) for message in messages):
         yield Piece("citations", "request")

@@ -9,13 +9,13 @@ from contextwright.tokens.pieces.piece import (
     Found,
     Outline,
     Piece,
-    Turn,
     definition,
     fields,
     items,
     json_of,
     media,
     text_of,
+    turns,
     unread,
 )
 
@@ -87,9 +87,7 @@ def gemini(payload: Any) -> Outline:
     if now := items(either(body, "userParts", "user_parts")):
         contents = [*contents, {"role": "user", "parts": now}]
     question = newest_question(contents)
-    for index, content in enumerate(contents):
-        walk = gemini_message if index >= question else past_message
-        yield Turn(f"contents[{index}]", content, walk)
+    yield from turns("contents", contents, gemini_message, past_message, question)
     yield from gemini_tools(body.get("tools"))
     settings = fields(either(body, "generationConfig", "generation_config"))
     yield from unread(settings, SETTINGS, "generationConfig")

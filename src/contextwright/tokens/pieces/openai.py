@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Any
 
 from contextwright.tokens.pieces.piece import (
@@ -11,7 +11,6 @@ from contextwright.tokens.pieces.piece import (
     Found,
     Outline,
     Piece,
-    Turn,
     compact,
     definition,
     fields,
@@ -19,6 +18,7 @@ from contextwright.tokens.pieces.piece import (
     json_of,
     media,
     text_of,
+    turns,
     unread,
 )
 
@@ -47,8 +47,7 @@ def chat(payload: Any) -> Outline:
     messages = items(body.get("messages")) or items(payload)
     yield Piece("request", "request")
     yield from unread(body, CHAT, "request")
-    for index, message in enumerate(messages):
-        yield Turn(f"messages[{index}]", message, chat_message)
+    yield from turns("messages", messages, chat_message)
     tools = [fields(tool) for tool in items(body.get("tools")) or items(body.get("functions"))]
     yield from openai_tools(tools, body.get("tool_choice"))
     if body.get("web_search_options") is not None:
@@ -225,10 +224,7 @@ def responses(payload: Any) -> Outline:
     if isinstance(given, str):
         yield Piece("message", "input", "user")
         yield Piece("text", "input", given)
-    start = compacted(items(given))
-    for index, item in enumerate(items(given)):
-        if index >= start:
-            yield Turn(f"input[{index}]", item, responses_item)
+    yield from islice(turns("input", items(given), responses_item), compacted(items(given)), None)
     yield from openai_tools([fields(t) for t in items(body.get("tools"))], body.get("tool_choice"))
     form = fields(fields(body.get("text")).get("format"))
     if form.get("type") == "json_schema":

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Iterator, Sequence, Set
+from functools import cache
+from itertools import chain, repeat
 from typing import Any, Literal, TypeAlias
 
 from msgspec import DecodeError, Struct
@@ -25,7 +27,9 @@ __all__ = [
     "items",
     "json_of",
     "media",
+    "numbered",
     "text_of",
+    "turns",
     "unread",
 ]
 
@@ -92,6 +96,8 @@ class Blob(Struct, frozen=True, gc=False):
 
 
 Found: TypeAlias = Iterator[Piece]
+Walk: TypeAlias = Callable[[Any, str], Found]
+"""Yields the pieces of a message at a place."""
 
 
 class Turn(Struct, frozen=True, gc=False):
@@ -99,8 +105,7 @@ class Turn(Struct, frozen=True, gc=False):
 
     place: str
     value: Any
-    walk: Callable[[Any, str], Found]
-    """Yields its pieces."""
+    walk: Walk
 
     def pieces(self) -> list[Piece]:
         """Take it apart."""
@@ -112,6 +117,30 @@ class Turn(Struct, frozen=True, gc=False):
 
 Outline: TypeAlias = Iterator[Piece | Turn]
 """The pieces of a request, with its messages still whole."""
+
+FIRST_TURNS = 1_024
+"""Turns of a request whose places are kept."""
+
+
+def turns(
+    place: str, values: Sequence[Any], walk: Walk, past: Walk | None = None, question: int = 0
+) -> Iterator[Turn]:
+    """Yield the messages of a request; `past` takes those before index `question` apart."""
+    walks = chain(repeat(past or walk, question), repeat(walk))
+    return map(Turn, numbered(place, len(values)), values, walks)
+
+
+def numbered(place: str, turns: int) -> Sequence[str]:
+    """Return `messages[0]`, `messages[1]` …, at least as many as there are turns."""
+    if turns > FIRST_TURNS:
+        return [f"{place}[{index}]" for index in range(turns)]
+    return first_places(place)
+
+
+@cache
+def first_places(place: str) -> Sequence[str]:
+    """Return the places of the first turns; kept, because every request has them."""
+    return tuple([f"{place}[{index}]" for index in range(FIRST_TURNS)])
 
 
 def fields(value: Any) -> Fields:
