@@ -141,15 +141,16 @@ class Pricer:
         total = self._sum(found)
         return sum(total.places.values()) + total.doubted
 
-    def most_of(self, texts: Iterable[tuple[Kind, str, str]]) -> float:
-        """Return the same for pieces that are texts: their kinds, places and values."""
-        places: dict[str, float] = {}
-        doubted, known = 0.0, self._known
-        for kind, place, text in texts:
-            price = known[kind].get(text) or self._learn(Piece(kind, place, text))
-            places[place] = places.get(place, 0.0) + price[0]
-            doubted += abs(price[0]) * price[1]
-        return sum(places.values()) + doubted
+    def most_of(
+        self, texts: Iterable[tuple[Kind, str]], tokens: float = 0.0, doubted: float = 0.0
+    ) -> float:
+        """Return the most that pieces of these kinds and texts add, and others with them."""
+        known = self._known
+        for kind, text in texts:
+            cost, doubt, _ = known[kind].get(text) or self._learn(Piece(kind, "", text))
+            tokens += cost
+            doubted += abs(cost) * doubt
+        return tokens + doubted
 
     def _learn(self, piece: Piece) -> Price:
         """Return the price of a piece, and remember it if its value is text."""

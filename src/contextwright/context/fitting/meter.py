@@ -12,7 +12,6 @@ from msgspec.structs import replace
 from contextwright.context.fitting.shape import (
     Shape,
     Template,
-    filled,
     sample_of,
     shape_of,
     template_of,
@@ -26,7 +25,7 @@ from contextwright.messages.parts import Text, ToolResult
 from contextwright.models import Model
 from contextwright.text.json import encode_json
 from contextwright.tokens.count import Count, Pricer
-from contextwright.tokens.pieces import Kind, Piece, Turn, outline
+from contextwright.tokens.pieces import Piece, Turn, outline
 from contextwright.wire.values import is_object
 
 __all__ = ["Counted", "TokenMeter", "meter_of"]
@@ -93,10 +92,15 @@ class TokenMeter:
         """Return the tokens that a message adds to a request, at the tokenizer's upper bound."""
         if message.role == "system":
             return self._system_cost(message)
-        sampled = self._sampled(message)
-        if sampled is None:
+        found = shape_of(message) if self.format in PROVIDERS else None
+        if found is None:
             return self._pricer.most(self._outline(message))
-        return self._pricer.most_of(sampled)
+        shape, texts = found
+        template = self._templates.get(shape)
+        if template is None:
+            template = self._templates[shape] = self._template(shape, len(texts))
+        filled = template.filled(texts)
+        return self._pricer.most_of(filled, template.tokens, template.doubted)
 
     def together(self, *messages: Message) -> float:
         """Return the tokens that adjacent messages add to a request."""
@@ -214,25 +218,18 @@ class TokenMeter:
         self._unmarked |= new
         return False
 
-    def _sampled(self, message: Message) -> list[tuple[Kind, str, str]] | None:
-        """Return the pieces of a message by a sample of its shape; None if it has to be rendered.
+    def _template(self, shape: Shape, texts: int) -> Template:
+        """Return what messages of a shape cost, by rendering a sample.
 
         Rendering each of them would give the same pieces around other texts.
         """
-        found = shape_of(message) if self.format in PROVIDERS else None
-        if found is None:
-            return None
-        shape, texts = found
-        template = self._templates.get(shape)
-        if template is None:
-            outlined = self._outline(sample_of(shape))
-            pieces = [
-                piece
-                for one in outlined
-                for piece in (one.pieces() if isinstance(one, Turn) else [one])
-            ]
-            template = self._templates[shape] = template_of(pieces, len(texts))
-        return filled(template, texts)
+        outlined = self._outline(sample_of(shape))
+        pieces = [
+            piece
+            for one in outlined
+            for piece in (one.pieces() if isinstance(one, Turn) else [one])
+        ]
+        return template_of(pieces, texts, self._pricer.price)
 
     def _outline(self, *given: Message) -> list[Piece | Turn]:
         """Return what messages alone make, without the frame of a request."""

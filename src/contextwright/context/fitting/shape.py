@@ -6,23 +6,25 @@ The messages of a history share a few shapes, so one sample of each is rendered 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import count
 from typing import Any, TypeAlias
+
+from msgspec import Struct
 
 from contextwright.messages.message import Message, Role
 from contextwright.messages.parts import Part, Text, ToolCall, ToolResult
 from contextwright.text.json import encode_json
 from contextwright.text.utf8 import is_utf8
 from contextwright.tokens.pieces.piece import Kind, Piece, compact
+from contextwright.tokens.pricer import Price
 
-__all__ = ["Shape", "Template", "filled", "sample_of", "shape_of", "template_of"]
+__all__ = ["Shape", "Template", "sample_of", "shape_of", "template_of"]
 
 Shape: TypeAlias = tuple[Role, tuple[str, ...]]
 """The role of a message and the kinds of its parts."""
-Template: TypeAlias = list[tuple[Kind, str, str, int | None, bool]]
-"""Kind, place and value of the pieces of a sample; which text of the message the value is instead,
-and whether as the field `output`.
+Slot: TypeAlias = tuple[Kind, int, bool]
+"""The kind of a piece, which text of the message its value is, and whether as the field `output`.
 """
 
 MAX_PARTS = 8
@@ -113,31 +115,43 @@ def sample_name(number: int) -> str:
     return f"sample_{number}"
 
 
-def template_of(pieces: Iterable[Piece], texts: int) -> Template:
-    """Return the pieces of a sample with a number of texts, and the place of each text."""
-    slots: dict[str, tuple[int, bool]] = {}
+class Template(Struct, frozen=True):
+    """What all messages of a shape cost, apart from their texts."""
+
+    tokens: float
+    doubted: float
+    """By how much those tokens may be off."""
+    slots: list[Slot]
+    """The pieces that are texts of the message."""
+
+    def filled(self, texts: list[str]) -> list[tuple[Kind, str]]:
+        """Return kind and value of the pieces that are texts of a message."""
+        return [
+            (kind, output_of(texts[number]) if is_output else texts[number])
+            for kind, number, is_output in self.slots
+        ]
+
+
+def template_of(pieces: Iterable[Piece], texts: int, price: Callable[[Piece], Price]) -> Template:
+    """Return the template of a sample's pieces, given how many texts it has."""
+    numbers: dict[str, tuple[int, bool]] = {}
     for number in range(texts):
         text = sample_text(number)
         for value in (text, sample_name(number), json_of({"sample": number})):
-            slots[value] = number, False
-        slots[output_of(text)] = number, True
-    template: Template = []
+            numbers[value] = number, False
+        numbers[output_of(text)] = number, True
+    slots: list[Slot] = []
+    tokens = doubted = 0.0
     for piece in pieces:
-        number, is_output = slots.get(piece.value, (None, False))
-        template.append((piece.kind, piece.place, piece.value, number, is_output))
-    return template
+        if piece.value in numbers:
+            slots.append((piece.kind, *numbers[piece.value]))
+        else:
+            cost, doubt, _ = price(piece)
+            tokens += cost
+            doubted += abs(cost) * doubt
+    return Template(tokens, doubted, slots)
 
 
 def output_of(text: str) -> str:
     """Return a tool's output as Gemini gets it."""
     return encode_json({"output": text}).decode()
-
-
-def filled(template: Template, texts: list[str]) -> list[tuple[Kind, str, str]]:
-    """Return kind, place and text of the pieces of a message that has the shape of a sample."""
-    return [
-        (kind, place, text)
-        if number is None
-        else (kind, place, output_of(texts[number]) if is_output else texts[number])
-        for kind, place, text, number, is_output in template
-    ]
