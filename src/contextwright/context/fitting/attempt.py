@@ -106,8 +106,7 @@ class Attempt:
         """Return the request with every message, if the window wants them all and they fit."""
         if self._is_outgrown:
             return None
-        view = self.plan.history.history.view()
-        trial = self.trial(decide(self.window, view, inf))
+        trial = self.trial(decide(self.window, self._whole_view, inf))
         return trial if trial.free >= (self.reserve or 0) else None
 
     @cached_property
@@ -117,7 +116,7 @@ class Attempt:
         most = (self.limit - (self.reserve or 0)) * 1.02 + 8 * MERGED
         if history.exceeds(most, window):
             return True
-        if not drops_any(window, history.history.view(), most):
+        if not drops_any(window, self._whole_view, most):
             return False
         # Without thinking where old thinking costs nothing.
         merged = Merged(history.history, whole=not self.plan.meter.drops_thinking)
@@ -385,6 +384,13 @@ class Attempt:
         return history.stand_in_cost("longest note", message) if message else 0.0
 
     @cached_property
+    def _whole_view(self) -> View:
+        """The history as a request with every message sends it."""
+        return self.plan.history.history.view()
+
+    @cached_property
     def _view(self) -> View:
         """The history as a request sends it that does not hold all messages."""
-        return self.plan.history.history.view(whole=False)
+        history = self.plan.history.history
+        # Without thinking both are the same, and nothing has to be added up again.
+        return history.view(whole=False) if history.log.has_thinking else self._whole_view
