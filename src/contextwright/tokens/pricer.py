@@ -141,16 +141,9 @@ class Pricer:
         total = self._sum(found)
         return sum(total.places.values()) + total.doubted
 
-    def most_of(
-        self, texts: Iterable[tuple[Kind, str]], tokens: float = 0.0, doubted: float = 0.0
-    ) -> float:
-        """Return the most that pieces of these kinds and texts add, and others with them."""
-        known = self._known
-        for kind, text in texts:
-            cost, doubt, _ = known[kind].get(text) or self._learn(Piece(kind, "", text))
-            tokens += cost
-            doubted += abs(cost) * doubt
-        return tokens + doubted
+    def text_price(self, kind: Kind, text: str) -> Price:
+        """Return the price of a piece of a kind whose value is text."""
+        return self._known[kind].get(text) or self._learn(Piece(kind, "", text))
 
     def _learn(self, piece: Piece) -> Price:
         """Return the price of a piece, and remember it if its value is text."""

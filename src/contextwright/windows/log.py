@@ -150,10 +150,16 @@ class Log:
 
         `since` is the first message whose calls it can answer; None if it answers none.
         """
-        index = len(self)
-        self.messages.append(message)
-        if self._note(message, index):
-            self.exchanges.extend([(index, message, since)])
+        self.append_all([(message, since)])
+
+    def append_all(self, messages: Iterable[tuple[Message, int | None]]) -> None:
+        """Add messages, each with the first message whose calls it can answer."""
+        holders: list[Holder] = []
+        for index, (message, since) in enumerate(messages, len(self)):
+            self.messages.append(message)
+            if self._note(message, index):
+                holders.append((index, message, since))
+        self.exchanges.extend(holders)
 
     def add_apart(self, index: int, message: Message, *, since: int | None) -> None:
         """Add a message before the loaded end. Call it in order, before `start` is set."""

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from contextwright.context.fitting.shape import (
     Shape,
     Template,
+    output_of,
     sample_of,
     shape_of,
     template_of,
@@ -99,8 +100,13 @@ class TokenMeter:
         template = self._templates.get(shape)
         if template is None:
             template = self._templates[shape] = self._template(shape, len(texts))
-        filled = template.filled(texts)
-        return self._pricer.most_of(filled, template.tokens, template.doubted)
+        tokens, doubted, price = template.tokens, template.doubted, self._pricer.text_price
+        for kind, number, is_output in template.slots:
+            text = texts[number]
+            cost, doubt, _ = price(kind, output_of(text) if is_output else text)
+            tokens += cost
+            doubted += abs(cost) * doubt
+        return tokens + doubted
 
     def together(self, *messages: Message) -> float:
         """Return the tokens that adjacent messages add to a request."""

@@ -19,7 +19,7 @@ from contextwright.text.utf8 import is_utf8
 from contextwright.tokens.pieces.piece import Kind, Piece, compact
 from contextwright.tokens.pricer import Price
 
-__all__ = ["Shape", "Template", "sample_of", "shape_of", "template_of"]
+__all__ = ["Shape", "Template", "output_of", "sample_of", "shape_of", "template_of"]
 
 Shape: TypeAlias = tuple[Role, tuple[str, ...]]
 """The role of a message and the kinds of its parts."""
@@ -27,6 +27,8 @@ Slot: TypeAlias = tuple[Kind, int, bool]
 """The kind of a piece, which text of the message its value is, and whether as the field `output`.
 """
 
+ONE_TEXT = ("text",)
+"""The kinds of the parts of nearly all messages."""
 MAX_PARTS = 8
 """Messages with more parts are rendered themselves, so that there are few shapes."""
 
@@ -38,13 +40,18 @@ def shape_of(message: Message) -> tuple[Shape, list[str]] | None:
     """Return the shape of a message and its texts in order; None if anything else matters."""
     if message.author is not None or message.extra or message.visibility != "public":
         return None
-    if len(message.parts) > MAX_PARTS:
+    parts, role = message.parts, message.role
+    if len(parts) == 1 and type(only := parts[0]) is Text:  # nine of ten
+        if only.extra or role == "tool" or not is_plain(only.text):
+            return None
+        return (role, ONE_TEXT), [only.text]
+    if len(parts) > MAX_PARTS:
         return None
     kinds: list[str] = []
     texts: list[str] = []
     ids: set[str | None] = {None}
-    for part in message.parts:
-        kind, id, found = read(part, message.role)
+    for part in parts:
+        kind, id, found = read(part, role)
         if kind == "text":
             if kinds:  # adjacent texts may be read as one
                 return None
@@ -55,7 +62,7 @@ def shape_of(message: Message) -> tuple[Shape, list[str]] | None:
         ids.add(id)
         kinds.append(kind)
         texts += found
-    return ((message.role, tuple(kinds)), texts) if kinds else None
+    return ((role, tuple(kinds)), texts) if kinds else None
 
 
 def read(part: Part, role: Role) -> tuple[str, str | None, list[str]]:
@@ -123,13 +130,6 @@ class Template(Struct, frozen=True):
     """By how much those tokens may be off."""
     slots: list[Slot]
     """The pieces that are texts of the message."""
-
-    def filled(self, texts: list[str]) -> list[tuple[Kind, str]]:
-        """Return kind and value of the pieces that are texts of a message."""
-        return [
-            (kind, output_of(texts[number]) if is_output else texts[number])
-            for kind, number, is_output in self.slots
-        ]
 
 
 def template_of(pieces: Iterable[Piece], texts: int, price: Callable[[Piece], Price]) -> Template:

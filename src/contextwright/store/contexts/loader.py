@@ -125,8 +125,7 @@ def grow(connection: Connection, head: Head, log: Log, count: int) -> int | None
 
 def append(log: Log, rows: Iterable[Row]) -> None:
     """Add messages to the end of a log."""
-    for row in rows:
-        log.append(row.message, since=first_of(row))
+    log.append_all([(row.message, first_of(row)) for row in rows])
 
 
 def first_of(row: Row) -> int | None:
