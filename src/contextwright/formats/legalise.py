@@ -54,12 +54,14 @@ class Legal(Struct, frozen=True):
     messages: Sequence[Message]
     target: Target
     changes: list[Change]
-    places: Sequence[Place] | None
-    """The place of each message in the input; None if no rule ran, so that none has moved."""
+    unmoved: int
+    """The number of first messages that no rule has looked at: they are where they were."""
+    places: Sequence[Place] = ()
+    """The place of each other message in the input."""
 
     def placed(self) -> Draft:
         """Return the messages, and where they stood in the input."""
-        places = map(Place, range(len(self.messages))) if self.places is None else self.places
+        places = (*map(Place, range(self.unmoved)), *self.places)
         return list(zip(places, self.messages, strict=True))
 
     def turn_origins(self, places: Sequence[int]) -> tuple[int, ...]:
@@ -67,9 +69,12 @@ class Legal(Struct, frozen=True):
 
         `places` has the index of the legal message that each turn begins with.
         """
-        if self.places is None:
+        if not self.places:
             return tuple(places)
-        return tuple([self.places[place].origin for place in places])
+        start = self.unmoved
+        return tuple(
+            [place if place < start else self.places[place - start].origin for place in places]
+        )
 
 
 def legalise(
@@ -89,16 +94,18 @@ def legalise(
         needed, enveloped = needed_rules(messages, target, rules)
     envelope = envelope_changes(messages, target) if enveloped else []
     if not needed:
-        return Legal(messages, target, envelope, None)
+        return Legal(messages, target, envelope, len(messages))
     if needed is rules:  # where only some are needed, all names fit
         called = [call.name for message in messages for call in message.calls]
         fits, may_stay = traits.tool_names.fits, (traits.call_names or traits.tool_names).fits
         called = [name for name in called if fits(name) or not may_stay(name)]
         names = respelled([*tools, *called], traits.tool_names)
         target = Target(traits, model, options, same_format, conversation.reply_tools, names)
-    draft, changes = apply_rules(messages, target, needed)
-    places = [place for place, _ in draft]
-    return Legal(messages_of(draft), target, [*changes, *envelope], places)
+    # The last rule looks only at the last message.
+    start = max(len(messages) - 1, 0) if needed == (end_with_user,) else 0
+    draft, changes = apply_rules(messages[start:], target, needed, start=start)
+    legal = [*messages[:start], *messages_of(draft)]
+    return Legal(legal, target, [*changes, *envelope], start, [place for place, _ in draft])
 
 
 def envelope_changes(messages: Sequence[Message], target: Target) -> list[Change]:

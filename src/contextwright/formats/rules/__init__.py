@@ -113,9 +113,11 @@ __all__ = [
 ]
 
 
-def apply_rules(messages: Iterable[Message], target: Target, rules: Iterable[Rule]) -> Ruled:
-    """Run rules in order over a conversation."""
-    draft: Draft = [(Place(index), message) for index, message in enumerate(messages)]
+def apply_rules(
+    messages: Iterable[Message], target: Target, rules: Iterable[Rule], *, start: int = 0
+) -> Ruled:
+    """Run rules in order over a conversation, or over its messages from index `start` on."""
+    draft: Draft = [(Place(index), message) for index, message in enumerate(messages, start)]
     changes: list[Change] = []
     for rule in rules:
         draft, made = rule(draft, target)
