@@ -13,6 +13,7 @@ import pytest
 
 import contextwright as cw
 from contextwright.context.recipe import Recipe
+from contextwright.context.simulation.simulate import simulate
 from contextwright.sections import CurrentTime
 from contextwright.store.store import Store
 from contextwright.windows.clearing import Clearing
@@ -268,7 +269,7 @@ def test_9_a_question_with_three_pictures_under_a_cap_of_two() -> None:
 def test_10_a_step_of_clearing_keeps_the_prefix_before_it_marked() -> None:
     """Once 34 of 45 breaks had no mark within reach of what the requests had in common."""
     messages = agent(60)
-    recipe = Recipe(clearing=Clearing(results=6), system=("Be brief.",))
+    recipe = Recipe(clearing=Clearing(results=6, step=3), system=("Be brief.",))
     model = "claude-sonnet-5-5"
     reached = broken = 0
     before: cw.Context | None = None
@@ -281,6 +282,22 @@ def test_10_a_step_of_clearing_keeps_the_prefix_before_it_marked() -> None:
         before = context
     assert 3 <= broken <= 20
     assert reached == broken
+
+
+@pytest.mark.parametrize("budget", [None, 3_000])
+@pytest.mark.parametrize(("steps", "most"), [(30, 1.0), (90, 1.1)])
+def test_13_clearing_is_hardly_dearer_than_not_clearing(
+    steps: int, most: float, budget: int | None
+) -> None:
+    """Once a short run cost 1.48 times as much with clearing, and a longer one 1.71."""
+    messages = [cw.user("Find out why the build fails, and mend it.")]
+    for number in range(steps):
+        call = cw.ToolCall("run", {"step": number}, f"c{number}")
+        messages += [cw.assistant([WORDS * 2, call]), cw.tool_result(f"c{number}", WORDS * 3)]
+    recipes = [Recipe(), Recipe(clearing=Clearing(results=4))]
+    rows = simulate(messages, recipes, model="claude-sonnet-5-5", budget=budget)
+    without, cleared = [row.dollars or 0 for row in rows]
+    assert 0 < cleared <= most * without
 
 
 def marked_tokens(context: cw.Context, shared: int) -> int:

@@ -64,7 +64,7 @@ CLEARINGS = (
     Clearing(),
     Clearing(results=1, step=0),
     Clearing(media=1, step=1.0),
-    Clearing(results=2, media=2),
+    Clearing(results=2, media=2, step=3),
     Clearing(most_media=2, spare=("find",)),
 )
 

@@ -67,6 +67,29 @@ def test_clearing_only_ever_moves_on(messages: list[cw.Message], clearing: Clear
         line, always = view.lines.end, view.always
 
 
+def test_by_default_results_are_cleared_up_to_every_128th_message() -> None:
+    history = History(price=price, clearing=Clearing(results=4))
+    lines = {0: 0}
+    for number in range(220):
+        history.append(cw.assistant(cw.ToolCall("t", {}, str(number))))
+        history.append(cw.tool_result(str(number), "r" * 90))
+        lines.setdefault(history.view().lines.end, number)
+    assert lines == {0: 0, 128: 67, 256: 131, 384: 195}
+
+
+@given(histories, clearings)
+def test_the_line_before_is_where_results_were_cleared_before_the_last_step(
+    messages: list[cw.Message], clearing: Clearing
+) -> None:
+    history = History(price=price, clearing=clearing)
+    lines = [0]
+    for message in messages:
+        history.append(message)
+        found = history.view().lines
+        lines.append(found.results)
+        assert found.results_before == max([one for one in lines if one < lines[-1]], default=0)
+
+
 @given(histories)
 def test_a_log_that_grows_is_the_log_of_all(messages: list[cw.Message]) -> None:
     grown = Log()

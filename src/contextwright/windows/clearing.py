@@ -31,9 +31,11 @@ class Clearing(Checked, frozen=True, kw_only=True, forbid_unknown_fields=True, o
     """Minimum number of newest messages that keep their media."""
     most_media: Natural | None = None
     """Maximum number of media in one request, at least one; None: the provider's limit."""
-    step: Annotated[float, Meta(ge=0, le=LARGEST)] = 3.0
+    step: Annotated[float, Meta(ge=0, le=LARGEST)] | None = None
     """How many more than these stay before the line moves, as a share of them: with 12 results and
-    a step of 3, between 12 and 48 stay. A larger step breaks the prompt cache less often.
+    a step of 3, between 12 and 48 stay. A larger step breaks the prompt cache less often. None: 3
+    for media; results are cleared up to a message whose index 128 divides, because smaller steps
+    make short runs dearer than without clearing.
     """
     spare: tuple[str, ...] = ()
     """Tools whose results are never cleared."""

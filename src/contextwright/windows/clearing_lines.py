@@ -12,6 +12,13 @@ from contextwright.windows.rounding import roundest
 
 __all__ = ["ClearingLines"]
 
+MESSAGES = 128
+"""How far the line of results moves, unless a recipe says otherwise. A smaller step makes short
+runs dearer than without clearing, because each one rewrites what follows: `docs/windows.md`. It is
+a power of two, so that cuts of windows are at the same numbers."""
+SHARE = 3.0
+"""How many more media than necessary stay, as a share of them, unless a recipe says otherwise."""
+
 
 class ClearingLines:
     """The indexes before which messages have lost their results, or their media.
@@ -21,9 +28,9 @@ class ClearingLines:
 
     def __init__(self, log: Log, clearing: Clearing, always: Callable[[], Collection[int]]) -> None:
         self._log, self._clearing, self._always = log, clearing, always
-        self.results = 0 if clearing.results is None else self._line(log.results, clearing.results)
+        self.results = 0 if clearing.results is None else self._results_line(clearing.results)
         """Messages before this index have lost their results."""
-        media = 0 if clearing.media is None else self._line(log.pictured, clearing.media)
+        media = 0 if clearing.media is None else self._media_line(clearing.media)
         self.media = max(media, self._media_cap())
         """Messages before this index have lost their media."""
 
@@ -35,29 +42,38 @@ class ClearingLines:
     @cached_property
     def results_before(self) -> int:
         """Where clearing ended before its last step: the previous request is equal up to here."""
-        results = self._clearing.results
-        if results is None:
-            return 0
-        begins = self._log.results
-        for count in range(len(begins) - 1, 0, -1):
-            line = self._line(begins, results, count)
-            if line < self.results:
-                return line
-        return 0
+        begins, start = self._log.results, self._log.start
+        place = bisect_left(begins, self.results) - 1
+        if self.results and start and (place < 0 or begins[place] < start):
+            raise Unloaded(start - 1)
+        return self._last_round(begins[place]) if self.results and place >= 0 else 0
 
-    def _line(self, indexes: list[int], kept: int, count: int | None = None) -> int:
-        """Return the index where clearing ends, so that the newest `kept` messages stay whole.
+    def _results_line(self, kept: int) -> int:
+        """Return the index where clearing of results ends, so that the newest `kept` stay whole.
 
-        With `count`, return where it ended when there were `count` messages. Of the positions that
-        leave at most a step more than `kept`, it is the one that stays the same for longest.
+        It depends on where those begin, and on nothing before that.
         """
-        least = max(kept, 1)
-        most = int(least * (1 + self._clearing.step))
-        count = len(indexes) if count is None else count
-        self._require_loaded(indexes, len(indexes) - count + most + 1, spared=least)
-        if count <= most:
-            return 0
-        return self._steadiest(indexes, count - most, count - least)
+        begins, least = self._log.results, max(kept, 1)
+        self._require_loaded(begins, least, spared=least - 1)
+        return self._last_round(begins[-least]) if len(begins) >= least else 0
+
+    def _last_round(self, index: int) -> int:
+        """Return the last index up to one at which clearing of results may end."""
+        step, kept = self._clearing.step, self._clearing.results or 1
+        messages = MESSAGES if step is None else max(int(kept * step * 2), 1)
+        return index // messages * messages
+
+    def _media_line(self, kept: int) -> int:
+        """Return the index where clearing of media ends, so that the newest `kept` stay whole.
+
+        Of the positions that leave at most a step more than `kept`, it is the one that stays the
+        same for longest.
+        """
+        pictured, least, step = self._log.pictured, max(kept, 1), self._clearing.step
+        most = int(least * (1 + (SHARE if step is None else step)))
+        count = len(pictured)
+        self._require_loaded(pictured, most + 1, spared=least)
+        return self._steadiest(pictured, count - most, count - least) if count > most else 0
 
     def _media_cap(self) -> int:
         """Return the index where clearing of media ends, so that at most `most_media` are left.

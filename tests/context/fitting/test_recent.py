@@ -88,7 +88,7 @@ def test_other_builds_count_for_themselves(other: str, monkeypatch: pytest.Monke
     seen = counted(monkeypatch)
     recipe = RECIPE
     if other == "recipe":
-        recipe = cw.Recipe(budget=600, clearing=cw.windows.Clearing(results=3))
+        recipe = cw.Recipe(budget=600, clearing=cw.windows.Clearing(results=3, step=3))
     if other == "list":
         messages[-1] = cw.user("Message 40 of a chat about nothing")
     recipe.build(messages, model="gpt-4.1" if other == "model" else MODEL)

@@ -45,7 +45,7 @@ recipes = st.builds(
     ),
     window=windows,
     clearing=st.sampled_from(
-        (Clearing(), Clearing(results=1, media=1, step=0), Clearing(results=2))
+        (Clearing(), Clearing(results=1, media=1, step=0), Clearing(results=2, step=1))
     ),
     budget=st.sampled_from((200, 400, 900, 4_000)),
     stored_system=st.sampled_from(("keep", "skip")),
