@@ -134,6 +134,8 @@ class SectionWriter:
         left = 0
         for name, section in sorted(self.sections.items(), key=steadiness):
             if section.fills:
+                if not kept_free(section, budget):
+                    changes.append(Change("loss.section", name, cut_reason("", 0)))
                 continue
             share = section.budget
             room = None if share is None else left + tokens_of(share, budget)
@@ -156,7 +158,7 @@ class SectionWriter:
                 section.priority,
                 section.volatility == "static",
                 beside and section.volatility == "turn",
-                tokens_of(section.budget or FILLING, budget) if section.fills else 0,
+                kept_free(section, budget),
             )
             for name, section in order
         )
@@ -182,6 +184,13 @@ class SectionWriter:
         if words == written.words:
             return written
         return replace(written, words=words, failure=cut_reason(words, room))
+
+
+def kept_free(section: Section, budget: int) -> int:
+    """Return the tokens kept free for a section that is asked last; 0 for others."""
+    if not section.fills:
+        return 0
+    return tokens_of(FILLING if section.budget is None else section.budget, budget)
 
 
 def cut_reason(text: str, room: int | None) -> str:

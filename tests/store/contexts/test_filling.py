@@ -169,6 +169,16 @@ def test_what_the_window_does_not_need_flows_to_recall(chat: cw.Chat) -> None:
     assert context.ledger.sections["PastMessages[1]"] > 2_000
 
 
+@pytest.mark.parametrize("share", [0, 0.0001])
+def test_a_share_of_no_tokens_recalls_nothing_and_is_reported(chat: cw.Chat, share: float) -> None:
+    off = cw.Recipe(system=["Be kind.", PastMessages(budget=share)])
+    context = chat.context(off, model="gpt-4o", budget=3_000)
+    assert not recalled(context)
+    assert kept(context) == kept(chat.context(PLAIN, model="gpt-4o", budget=3_000))
+    [change] = [one for one in context.changes if one.code == "loss.section"]
+    assert (change.path, change.reason) == ("PastMessages[1]", "its share is too small")
+
+
 def test_a_conversation_that_fits_is_sent_whole(chat: cw.Chat) -> None:
     context = chat.context(RECALL, model="gpt-4o", budget=40_000)
     assert len(kept(context)) == 401
