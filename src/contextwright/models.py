@@ -115,6 +115,8 @@ class Model(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_
     """Whether `tool_choice` may force a call."""
     sampling: bool = True
     """Whether `temperature` and similar settings are accepted."""
+    verbosity: bool = True
+    """OpenAI: whether `verbosity` may be another one than `medium`."""
     stop_sequences: bool = True
     """Whether Chat Completions takes `stop` for it."""
     same_tool_names: bool = True

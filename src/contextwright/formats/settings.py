@@ -276,10 +276,14 @@ def read_plain(body: Object, format: str) -> Object:
 
 
 def write_plain(
-    settings: Settings, format: str, changes: list[Change], *, sampling: bool, model: str
+    settings: Settings, format: str, changes: list[Change], model: Model, *, strict: bool = True
 ) -> Object:
-    """Write the settings that need no translation; report those the API does not have."""
+    """Write the settings that need no translation; report those the API or model does not have.
+
+    `strict`: the host refuses what the model does not take.
+    """
     wire: Object = {}
+    refused = (*(() if model.sampling else SAMPLING), *(() if model.verbosity else ("verbosity",)))
     for name in PLAIN:
         value = getattr(settings, name)
         if value is None or value == {} or (format, name) in BESIDE:
@@ -287,13 +291,12 @@ def write_plain(
         path = TABLES[format].get(name)
         if path is not None and (named := VALUES.get((format, name))):
             path, value = (path, named[value]) if value in named else (None, value)
-        refused = name in SAMPLING and not sampling
-        if path is not None and not refused:
+        if path is not None and not (strict and name in refused):
             put(wire, path, value)
         elif value in SAYS_NOTHING.get(name, ()):
             continue
         elif path is not None:
-            changes.append(Change("loss.setting", name, f"{model} takes no {name}"))
+            changes.append(Change("loss.setting", name, f"{model.id} takes no {name}"))
         else:
             changes.append(Change("loss.setting", name, f"{format} has no such setting"))
     return wire

@@ -243,6 +243,8 @@ def test_11_only_gemini_holds_calls_to_their_schemas(mode: str, target: str) -> 
     [
         (cw.Settings(effort="high"), "openai-chat", "gpt-4o", ["effort"]),
         (cw.Settings(effort="high"), "gemini", "gemini-2.0-flash", ["effort"]),
+        (cw.Settings(verbosity="low"), "openai-chat", "gpt-4o", ["verbosity"]),
+        (cw.Settings(verbosity="high"), "openai-responses", "o3", ["verbosity"]),
         (cw.Settings(verbosity="low", seed=1), "anthropic", "claude-opus-5", ["verbosity", "seed"]),
         (cw.Settings(cache_key="k"), "gemini", "gemini-3.8-flash", ["cache_key"]),
         (cw.Settings(top_k=3), "openai-responses", "gpt-4o", ["top_k"]),

@@ -191,6 +191,7 @@ WARNED = [
     ("OC-sampling", body(user("q"), model="gpt-5-mini", stop="END")),
     ("OC-sampling", body(user("q"), model="gpt-5.6-sol", presence_penalty=0.5)),
     ("OC-sampling", body(user("q"), model="gpt-4o", reasoning_effort="low")),
+    ("OC-sampling", body(user("q"), model="gpt-4o", verbosity="low")),
     ("OC-sampling", body(user("q"), model="gpt-5.6-sol", logit_bias={"50256": -100})),
     ("OC-system-role", body({"role": "developer", "content": "s"}, user("q"), model="gpt-4")),
     ("OC-system-role", body({"role": "developer", "content": "s"}, user("q"), model="kimi-k3")),

@@ -146,7 +146,7 @@ def fit_effort(wire: dict[str, Any], model: Model, changes: list[Change]) -> Non
 def translated(conversation: Conversation, model: Model, changes: list[Change]) -> dict[str, Any]:
     """Translate another provider's settings."""
     settings = conversation.settings
-    wire = write_plain(settings, NAME, changes, sampling=model.sampling, model=model.id)
+    wire = write_plain(settings, NAME, changes, model)
     fit_limit(wire, "max_tokens", model, changes, least=0)  # a thinking budget is below it
     if settings.cache_key and model.cache_breakpoints:
         wire["cache_control"] = {"type": "ephemeral"}

@@ -121,7 +121,7 @@ def settings_wire(conversation: Conversation, model: Model, changes: list[Change
 def translated(conversation: Conversation, model: Model, changes: list[Change]) -> Object:
     """Translate another provider's settings."""
     settings = replace(conversation.settings, stream=None)  # streaming is chosen by the URL
-    body = write_plain(settings, NAME, changes, sampling=model.sampling, model=model.id)
+    body = write_plain(settings, NAME, changes, model)
     config: Object = body.pop("generationConfig", {})
     if settings.stop:
         config["stopSequences"] = list(settings.stop[:MOST_STOPS])

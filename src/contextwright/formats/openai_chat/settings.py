@@ -152,8 +152,7 @@ def translated(
 ) -> dict[str, Any]:
     """Translate another provider's settings."""
     settings = conversation.settings
-    samples = model.sampling or not dialect.closed
-    wire = write_plain(settings, NAME, changes, sampling=samples, model=model.id)
+    wire = write_plain(settings, NAME, changes, model, strict=dialect.closed)
     limit = wire.pop("max_completion_tokens", None)
     if limit is not None:
         wire = {dialect.limit: limit, **wire}

@@ -98,7 +98,8 @@ def settings_wire(
             settle_state(wire, changes)
         if exact and conversation.model != target.model.id:
             for problem in [*sampling(wire, target.model)]:
-                given = wire.pop(problem.path)
+                given = dig(wire, problem.path)
+                take_out(wire, problem.path)
                 reason = f"{target.model.id} takes no {problem.path}"
                 if problem.path == "include":
                     reason = f"{target.model.id} has no {ENCRYPTED}"
@@ -167,7 +168,7 @@ def settle_output(body: dict[str, Any], changes: list[Change]) -> bool:
 def translated(conversation: Conversation, target: Target, changes: list[Change]) -> dict[str, Any]:
     """Translate another provider's settings."""
     settings, model = conversation.settings, target.model
-    wire = write_plain(settings, NAME, changes, sampling=model.sampling, model=model.id)
+    wire = write_plain(settings, NAME, changes, model)
     if settings.stop:
         changes.append(Change("loss.setting", "stop", f"{NAME} has no stop sequences"))
     choice = known_choice(conversation, changes)

@@ -411,5 +411,7 @@ def sampling(body: dict[str, Any], model: Model) -> Iterator[Problem]:
         for field, accepted in SAMPLING.items():
             if body.get(field) not in accepted:
                 yield Problem("OC-sampling", field, f"{model.id} may refuse it", "warning")
+    if body.get("verbosity") not in (None, "medium") and not model.verbosity:
+        yield Problem("OC-sampling", "verbosity", f"{model.id} takes medium alone", "warning")
     if body.get("stop") and not model.stop_sequences:
         yield Problem("OC-sampling", "stop", f"{model.id} may refuse it", "warning")

@@ -16,11 +16,16 @@ ENCRYPTED = "reasoning.encrypted_content"
 
 
 def sampling(body: dict[str, Any], model: Model) -> Iterator[Problem]:
-    """Settings that models refuse because they reason, or because they do not."""
+    """Settings that models refuse because they reason, because they do not, or because of age."""
     for name in ("temperature", "top_p", "top_logprobs") if not model.sampling else ():
         if body.get(name) is not None:
             message = f"{model.id} may refuse it unless its reasoning is off"
             yield Problem("OR-sampling", name, message, "warning")
+    text = body.get("text")
+    verbosity = text.get("verbosity") if is_object(text) else None
+    if verbosity not in (None, "medium") and not model.verbosity:
+        reason = f"{model.id} takes medium alone"
+        yield Problem("OR-sampling", "text.verbosity", reason, "warning")
     reasoning = body.get("reasoning")
     if model.provider == "openai" and model.sampling and is_object(reasoning):
         if any(reasoning.values()):
