@@ -257,7 +257,7 @@ def settings_arrive(conversation: cw.Conversation, rendered: cw.Rendered, target
             assert got is None or name in named
         if name == "thinking_budget" and None not in (wanted, got) and asked.effort is None:
             told = {name, "effort", "thinking", "generationConfig"}
-            assert wanted == got or got < 0 or named & told
+            assert wanted == got or got == -1 or named & told
         if wanted in (None, (), {}) or wanted == got or is_idle(name, wanted, conversation, hosted):
             continue
         assert named & {name, *OTHER_NAMES.get(name, ())}, (name, wanted, got)
