@@ -134,6 +134,23 @@ def test_no_key_is_stored_or_told(
         assert secret not in told
 
 
+def test_the_gateways_secrets_are_not_stored_whoever_says_them(tmp_path: Path) -> None:
+    """An agent that reads its environment sends the keys of every provider to one of them."""
+    secrets = {"UPSTREAM_KEY": SECOND, "GEMINI_API_KEY": THIRD}
+    with cw.Store(tmp_path / "store.db", sync="fast") as store, serving(repeating) as server:
+        (first,) = open_settings("anthropic", server).routes
+        own = Route("gpt-*", "openai", key_variable="UPSTREAM_KEY")
+        settings = GatewaySettings((own, Route("gemini-*", "gemini"), first))
+        with running(settings, environment=secrets, store=store) as gateway:
+            for streams in (False, True):
+                body = body_of("anthropic", (SECOND, THIRD, TOKEN))
+                gateway.generate("anthropic", body, model="m", streams=streams, key=KEY)
+        assert [record.masked for record in store.requests()] == [True, True]
+    kept = b"".join(file.read_bytes() for file in tmp_path.iterdir())
+    assert b"My keys are ****" in kept
+    assert not [secret for secret in (SECOND, THIRD, TOKEN) if secret.encode() in kept]
+
+
 LOGIN = b64encode(f"user:{THIRD}".encode()).decode()
 
 

@@ -180,7 +180,7 @@ class Gateway:
         spans: RequestSpans | None = None,
     ) -> None:
         self.settings = settings
-        self.keys = Keys(token, exposed, environment)
+        self.keys = Keys(token, exposed, environment, settings.routes)
         self.client = HttpClient(decompress=False, read_timeout=UPSTREAM_SECONDS)
         self.readings = Readings()
         self.providers: dict[tuple[Route, str], AnyProvider] = {}
@@ -290,7 +290,7 @@ class Gateway:
                 work = relay(call, route.host(call.format), self.client, key)
                 return await while_connected(request.receive, work)
             return count_tokens(call)
-        passage = self.passage(call, route, (given, key or "", *shown))
+        passage = self.passage(call, route, (given, key or "", *shown, *self.keys.own))
         try:
             work = self.answer(call, route, key, given, passage)
             response = await while_connected(request.receive, work)

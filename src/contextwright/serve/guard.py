@@ -7,17 +7,18 @@ import hmac
 import os
 import re
 import secrets
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import get_args
 from urllib.parse import urlsplit
 
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from contextwright.errors import ProviderError, UsageError
-from contextwright.serve.settings import Route
+from contextwright.serve.settings import Api, Route
 
 __all__ = ["Guard", "Keys", "LOOPBACK", "is_loopback", "own_token", "same_token"]
 
@@ -84,8 +85,22 @@ class Guard:
 class Keys:
     """The gateway's token, and the keys that it adds for those who show it."""
 
-    def __init__(self, token: str, exposed: bool, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        token: str,
+        exposed: bool,
+        environment: Mapping[str, str],
+        routes: Iterable[Route],
+    ) -> None:
         self.token, self.exposed, self.environment = token, exposed, environment
+        self.routes = routes
+
+    @cached_property
+    def own(self) -> tuple[str, ...]:
+        """The secrets of the gateway itself: its token, and the keys of its upstreams."""
+        formats = get_args(Api)
+        names = {one.key_source(each, always=True) for one in self.routes for each in formats}
+        return (self.token, *(self.environment.get(name, "").strip() for name in names if name))
 
     def own_key(self, route: Route, format: str, shown: Sequence[str]) -> str | None:
         """Return the key to send in place of those that a client has `shown`.
