@@ -354,10 +354,8 @@ def calls_come_home(request: cw.Conversation, target: str, model: str) -> None:
     source = request.source or ""
     expected = [identity_of(tool, source) for tool in own]
     given = [{"input": "x"} if kind == "custom" else {"at": 1} for _, kind, _ in expected]
-    calls = [
-        cw.ToolCall(tool.name, arguments, f"c{n}")
-        for n, (tool, arguments) in enumerate(zip(made, given, strict=True))
-    ]
+    numbered = enumerate(zip(made, given, strict=True))
+    calls = [cw.ToolCall(tool.name, arguments, f"c{n}") for n, (tool, arguments) in numbered]
     reply = ModelReply((cw.assistant(calls),), finish="tool_calls")
     home = restore_calls(reply, request, rendered.tool_names)
     assert called_in(write_reply(home, source).body, source) == expected
