@@ -56,6 +56,7 @@ READ = """
 import os, sys
 import contextwright as cw
 from contextwright.errors import StoreError
+from contextwright.store.care.doctor import examine
 
 def read(place):
     with cw.Store(place, embedder=None) as store:
@@ -68,6 +69,7 @@ def read(place):
         assert chat.recall("tea?", limit=3).items
         assert [one.id for one in store.list()] == ["a"]
         assert chat.summaries() == []
+        assert examine(store.engine).findings == []
         try:
             chat.add(cw.user("more"))
         except StoreError as error:

@@ -14,6 +14,9 @@ Facts = dict[str, str]
 SOUND_SQLITE = (3, 51, 3)
 """The first release that loses no page when two processes write and checkpoint at once."""
 
+WAL_AT, WAL = 18, b"\x02\x02"
+"""Offset and value of the bytes of a file's header that say that it has a write-ahead log."""
+
 SYNCHRONOUS = ("off", "normal", "full", "extra")
 
 INVALID_INDEXES = """
@@ -34,7 +37,7 @@ def health_of(engine: Engine) -> tuple[Facts, list[Finding]]:
 def sqlite_health(connection: Connection) -> tuple[Facts, list[Finding]]:
     """Return the settings of a file, and the results of SQLite's own checks."""
     version = text(connection, "SELECT sqlite_version()")
-    journal = text(connection, "PRAGMA journal_mode")
+    journal = journal_of(connection)
     facts = {
         "tables": f"version {text(connection, 'PRAGMA user_version')}",
         "SQLite": version,
@@ -53,6 +56,14 @@ def sqlite_health(connection: Connection) -> tuple[Facts, list[Finding]]:
     for table, _, parent, _ in connection.rows("PRAGMA foreign_key_check")[:20]:
         findings.append(Finding("integrity", f"a row of {table} belongs to none of {parent}"))
     return facts, findings
+
+
+def journal_of(connection: Connection) -> str:
+    """Return the journal mode of a file, by its header, which SQLite ignores if it is read-only."""
+    file = connection.rows("PRAGMA database_list")[0][2]
+    with open(file, "rb") as stream:
+        versions = stream.read(WAL_AT + 2)[WAL_AT:]
+    return "wal" if versions == WAL else text(connection, "PRAGMA journal_mode")
 
 
 def postgres_health(connection: Connection) -> tuple[Facts, list[Finding]]:
