@@ -138,6 +138,15 @@ def test_a_fork_is_compared_with_the_conversation_it_left(shared_store: cw.Store
     assert (fork.conversation != left.conversation, fork.previous) == (True, left.number)
 
 
+def test_requests_without_tools_leave_no_conversation(shared_store: cw.Store) -> None:
+    """A session has requests on the side, such as for a title: none goes on from another."""
+    log, session = RequestLog(shared_store.state, "here/1"), f"s{next(SESSIONS)}"
+    first = record(log, session, [cw.user("A title for: Hello")], cw.assistant("Greeting"))
+    second = record(log, session, [cw.user("A title for: Bye")], cw.assistant("Farewell"))
+    assert (first.conversation, first.fork) == (f"client/{session}", None)
+    assert (second.conversation, second.fork) == (f"client/{session}~{second.number}", None)
+
+
 REMOVALS: dict[str, Callable[[cw.Store, str], object]] = {
     "forget": lambda store, id: store.forget(id),
     "by age": lambda store, id: store.erase_before(datetime(2025, 1, 1, tzinfo=UTC), scrub=False),

@@ -62,7 +62,7 @@ def test_json_stays_json_of_its_kind(value: object, longest: int) -> None:
             80,
             '{"rows":[1,1,1,1,1,1,"… 90 more …",1,1,1,1],"n":100}',
         ),
-        ('{"text": "' + "ab" * 99 + '"}', 70, None),
+        ('{"text": "' + "ab" * 99 + '"}', 70, f'{{"text":"{"ab" * 15}a…{"ab" * 10}"}}'),
         ("[not json" + "!" * 99, 70, None),
         (" " * 99 + "x", 70, None),
         ("{" * 5_000, 90, None),

@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -14,7 +15,7 @@ from msgspec.structs import replace
 
 import contextwright as cw
 from contextwright.context.receipt import Comparison
-from contextwright.errors import NotFound
+from contextwright.errors import NotFound, UsageError
 from contextwright.formats.replies.events import Usage
 from contextwright.store.engines.base import Connection
 from contextwright.store.requests import RecordedRequest, RequestBodies
@@ -182,3 +183,7 @@ def test_numbers_that_no_database_holds(place: str) -> None:
                 store.request_bodies(beyond)
         assert [one.number for one in store.requests(limit=10**30, before=10**30)] == [number]
         assert store.requests(limit=-1) == store.requests(before=-1) == []
+        wrong: list[dict[str, Any]] = [{"limit": "1"}, {"before": "1"}, {"conversation": 1}]
+        for one in wrong:
+            with pytest.raises(UsageError):
+                store.requests(**one)
