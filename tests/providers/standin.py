@@ -148,7 +148,8 @@ class Handler(BaseHTTPRequestHandler):
         problems = [p for p in cw.check(body, format, model=model) if p.level == "error"]
         wrong = [f"{problem.path}: {problem.message}" for problem in problems]
         betas = self.headers.get("anthropic-beta", "")
-        if "context_management" in body and "context-management" not in betas:
+        edits = format == "anthropic" and "context_management" in body
+        if edits and "context-management" not in betas:
             wrong.append("context_management: Extra inputs are not permitted")
         asked = body.get("thinking", {}).get("type") in ("enabled", "adaptive")
         thinks = asked or as_model(model).always_thinks

@@ -14,7 +14,7 @@ from serve.gateways import TOKEN, running
 from serve.upstreams import ENVIRONMENT, open_settings, settings_for
 
 PROGRAMS = Path(__file__).parent / "programs"
-SECONDS = 120
+SECONDS = 280
 
 
 def installed(client: Client) -> bool:

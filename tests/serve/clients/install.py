@@ -15,16 +15,16 @@ from pathlib import Path
 NODE = "node@22.23.3"
 """With an older Node, npm silently picks older clients."""
 PACKAGES: dict[str, tuple[str, ...]] = {
-    "pi": ("@mariozechner/pi-coding-agent@0.73.1",),
-    "opencode": ("opencode-ai@1.18.18",),
-    "claude": ("@anthropic-ai/claude-code@2.1.325",),
-    "codex": ("@openai/codex@0.166.0",),
+    "pi": ("@earendil-works/pi-coding-agent@0.87.1",),
+    "opencode": ("opencode-ai@1.18.33",),
+    "claude": ("@anthropic-ai/claude-code@2.1.328",),
+    "codex": ("@openai/codex@0.169.0",),
     "gemini": ("@google/gemini-cli@0.61.0",),
     "ai": (
-        "ai@7.0.169",
-        "@ai-sdk/openai@4.0.114",
-        "@ai-sdk/anthropic@4.0.102",
-        "@ai-sdk/google@4.0.117",
+        "ai@7.0.173",
+        "@ai-sdk/openai@4.0.118",
+        "@ai-sdk/anthropic@4.0.105",
+        "@ai-sdk/google@4.0.121",
         "zod@4.1.12",
     ),
     "langchain": (
