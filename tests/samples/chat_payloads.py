@@ -153,7 +153,7 @@ ACCEPTED = [
         stream=True,
         stream_options={"include_usage": True},
         temperature=1,
-        verbosity="low",
+        verbosity="medium",
         web_search_options={
             "search_context_size": "low",
             "user_location": {"type": "approximate", "approximate": {"city": "Kyiv"}},
