@@ -168,7 +168,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ): "no quote is lost then, so that the same messages are gathered again",
     (
         "context/fitting/attempt.py",
-        "if not drops_any(window, history.history.view(), most):",
+        "if not drops_any(window, self._whole_view, most):",
         "Not is left out",
     ): "a history is not called outgrown, and the whole of it is tried in vain",
     (
