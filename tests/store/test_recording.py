@@ -121,6 +121,7 @@ def test_each_message_is_stored_once(
         history += [*news, answer]
         said += [*news, answer]
         assert done.fork is None
+        assert done.last == shared_store.conversation(f"client/{session}").length()
     (conversation,) = {each.conversation for each in shared_store.requests(limit=len(asked))}
     assert conversation == f"client/{session}"
     chat = shared_store.conversation(f"client/{session}")

@@ -244,6 +244,15 @@ def test_a_stone_keeps_the_number(store: cw.Store) -> None:
     assert store.conversation("lunch-fork").tail(6)[0].message.visibility == "erased"
 
 
+def test_a_call_is_erased_with_words_before_it(store: cw.Store) -> None:
+    """Its result answers nothing from then on, though the other message had no call."""
+    chat = store.conversation("lunch")
+    chat.add([cw.user("How is it?"), cw.assistant(cw.ToolCall("look", {}, "c1"))])
+    chat.add(cw.tool_result("c1", "sunny"))
+    chat.erase(1, 2, scrub=False)
+    assert examine(store.engine).findings == []
+
+
 def test_an_erased_question_is_no_question(store: cw.Store) -> None:
     """A context of the store is the build from all its messages, whatever was erased."""
     chat = store.conversation("lunch")
