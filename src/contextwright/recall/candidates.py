@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice, zip_longest
 from typing import TypeAlias, TypeVar
@@ -48,7 +47,7 @@ def take_best(
     """
     best: list[int] = []
     repeated: list[int] = []
-    counts: Counter[tuple[int, str, str]] = Counter()
+    counts: dict[tuple[int, str, str], int] = {}
     taken = 0
     for rank, number in enumerate(ranked):
         if taken >= limit:
@@ -57,8 +56,8 @@ def take_best(
         is_wanted = entry is not None and allows(number, entry)
         if entry is not None and is_wanted:
             key = entry.size, entry.speaker, entry.id
-            counts[key] += 1
-            if counts[key] > limit * MAX_REPEATED_SHARE:
+            counts[key] = count = counts.get(key, 0) + 1
+            if count > limit * MAX_REPEATED_SHARE:
                 repeated.append(number)
                 continue
         taken += is_wanted

@@ -115,18 +115,21 @@ def signals_of(
     candidates.update(
         take_best(messages_named_by(question, dates, outline), limit, entry_of, allows)
     )
-    entries = {number: entry_of(number) for number in sorted(candidates)}
-    spoken = {number: entry for number, entry in entries.items() if entry and entry.flags & SPOKEN}
-    best_in_session = max_by_session(spoken, overlap.share)
+    spoken = {
+        number: entry
+        for number in sorted(candidates)
+        if (entry := entry_of(number)) is not None and entry.flags & SPOKEN
+    }
+    best_in_session = max_by_session(spoken, overlap.masks.keys(), overlap.share)
     meaning_of = cosines.get
-    nearest_in_session = max_by_session(spoken, lambda one: meaning_of(one, 0.0)) if cosines else {}
+    nearest_in_session = max_by_session(spoken, cosines.keys(), cosines.__getitem__)
     result: list[tuple[int, Entry, Signals]] = []
+    masks = overlap.masks
     for number, entry in spoken.items():
         if not allows(number, entry):
             continue
-        # Positional, because keyword arguments would take most of the time.
-        signals = Signals(
-            overlap.share(number),
+        signals = (
+            overlap.share(number) if number in masks else 0.0,
             overlap.beside(number),
             overlap.around(number, entry),
             best_in_session.get(entry.session, 0.0),
@@ -138,7 +141,9 @@ def signals_of(
             dates.fit(entry.time) if dates.has_periods and entry.time is not None else 0.0,
             1.0 if entry.flags & ASKS else 0.0,
         )
-        result.append((number, entry, signals))
+        # `Signals(…)` takes twice as long, because it reads its arguments in Python.
+        made = tuple.__new__(Signals, signals)  # pyright: ignore[reportUnknownMemberType]
+        result.append((number, entry, made))
     return result
 
 
@@ -224,7 +229,7 @@ class TermOverlap:
         """Return the share of a message and its neighbours; each term counts once."""
         masks = self.masks
         have = masks.get(number, 0)
-        total = OWN_WEIGHT * self.share(number)
+        total = OWN_WEIGHT * self.share(number) if have else 0.0
         for step, counts in NEIGHBOUR_WEIGHTS:
             mask = masks.get(number + step)
             if mask and (new := mask & ~have):
@@ -242,14 +247,18 @@ class TermOverlap:
 
 
 def max_by_session(
-    spoken: Mapping[int, Entry], value_of: Callable[[int], float]
+    spoken: Mapping[int, Entry], numbers: Set[int], value_of: Callable[[int], float]
 ) -> dict[int, float]:
-    """Return the highest value of each session."""
+    """Return the highest value of each session, if it is above 0.
+
+    Args:
+        numbers: the messages that have a value.
+    """
     best: dict[int, float] = {}
-    for number, entry in spoken.items():
-        value = value_of(number)
-        if value > best.get(entry.session, 0.0):
-            best[entry.session] = value
+    for number in filter(numbers.__contains__, spoken):
+        session, value = spoken[number].session, value_of(number)
+        if value > best.get(session, 0.0):
+            best[session] = value
     return best
 
 

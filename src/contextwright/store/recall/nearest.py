@@ -128,7 +128,9 @@ class VectorIndex:
                 best = top_messages(scores, most, left_out)
                 found += [((number, seq), cosine) for seq, cosine in best]
             stop = min(stop, own - 1)
-        return sorted(found, key=best_first)[: max(most, 0)]
+        if len(head.line) > 1:  # the messages of one conversation are in order already
+            found.sort(key=best_first)
+        return found[: max(most, 0)]
 
     def nearest_of_tenant(
         self, connection: Connection, tenant: str, query: Vectors, most: int

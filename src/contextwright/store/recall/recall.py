@@ -354,7 +354,8 @@ def matches_of(
     found: list[TermMatches] = []
     for terms, counts in ((question.terms, 1.0), (common, COMMON_TERM_WEIGHT)):
         for term in terms:
-            numbers = frozenset(numbers_of(term)) - hidden
+            numbers = frozenset(numbers_of(term))
+            numbers = numbers - hidden if hidden else numbers
             weight = search.inverse_document_frequency(len(numbers), max(end, 1)) * counts
             found.append(TermMatches(term, weight, numbers))
     for some in question.compound_parts:
