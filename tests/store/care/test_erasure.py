@@ -3,12 +3,10 @@
 import gc
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event
 from typing import Any
 
-import msgspec
 import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
@@ -20,41 +18,13 @@ from contextwright.store.care.doctor import examine
 from contextwright.store.engines.base import Connection
 from contextwright.store.records import Turn
 from contextwright.store.turns import add_work
-
-BOB, AL = cw.Author("7", "Bob"), cw.Author("8", "Al")
-SECRET = "The secret word is xylophone."
-MODEL = "claude-sonnet-5-5"
-RECIPE = cw.Recipe(system=["Be brief."], summary=cw.SummaryPolicy())
-DAY = datetime(2026, 1, 2, tzinfo=UTC)
+from samples.stores.secrets import BOB, DAY, MODEL, RECIPE, SECRET, filled
 
 
 @pytest.fixture
 def store(place: str) -> Iterator[cw.Store]:
     with cw.Store(place, embedder=None) as store:
         yield store
-
-
-def filled(store: cw.Store, id: str = "lunch") -> cw.Chat:
-    """A conversation whose third message is quoted, remembered, indexed, forked and summarised.
-
-    The reply that quotes it was edited since.
-    """
-    chat = store.conversation(id)
-    chat.add([cw.user(f"Filler {n} of the garden", author=AL) for n in range(2)], key="first")
-    chat.add(
-        cw.user(SECRET, author=BOB, sent_at="2026-01-01T10:00:00Z", meta={"message_id": 3}), "k3"
-    )
-    quote = cw.Reply("3", BOB, SECRET[:20])
-    chat.add(cw.user("Really?", author=AL, reply_to=quote, meta={"message_id": 4}))
-    chat.edit(4, "Really so?")
-    chat.add([cw.assistant(f"Answer {n}") for n in range(3)])
-    store.remember("Bob knows of a xylophone", about="7", scope=id, made_from=[3])
-    chat.fork(f"{id}-fork").add(cw.user("Go on", author=AL))
-    chat.update(title=f"#general: {SECRET}")
-    store.index()
-    chat.context(RECIPE, model=MODEL, budget=120)
-    chat.make_episodes(now=DAY)
-    return chat
 
 
 def bytes_held(folder: Path, word: str) -> int:
@@ -185,39 +155,6 @@ def test_a_transaction_that_stays_open_is_named(
         transaction.rollback()
         assert said not in store.scrub()
         assert bytes_on_server(postgres, "xylophon") == 0
-
-
-QUOTED: dict[str, tuple[Callable[[cw.Chat], object], list[cw.Reply | None]]] = {
-    "nothing": (lambda chat: None, [cw.Reply("3", BOB, "The secret word is x")]),
-    "edited": (lambda chat: chat.edit(3, "New"), [cw.Reply("3", BOB, "The secret word is x")]),
-    "edited and erased": (
-        lambda chat: chat.edit(3, "New", keep=False),
-        [cw.Reply("3", BOB, "New")],
-    ),
-    "hidden": (lambda chat: chat.hide(3), [cw.Reply("3", BOB)]),
-    "erased": (lambda chat: chat.erase(3, scrub=False), [cw.Reply("3", BOB)]),
-}
-
-
-@pytest.mark.parametrize(("change", "quoted"), QUOTED.values(), ids=QUOTED)
-def test_earlier_versions_of_replies_quote_nothing_that_is_gone(
-    store: cw.Store, change: Callable[[cw.Chat], object], quoted: list[cw.Reply | None]
-) -> None:
-    chat = filled(store)
-    change(chat)
-    assert [version.message.reply_to for version in chat.versions(4)] == quoted
-    assert [version.message.text for version in chat.versions(4)] == ["Really?"]
-
-
-def test_earlier_versions_by_a_person_or_to_them_go_with_the_person(store: cw.Store) -> None:
-    chat = filled(store)
-    words = cw.user("I said it", author=BOB)
-    chat.add([words, cw.user("Filler", author=AL)])
-    chat.edit(8, msgspec.structs.replace(words, author=AL))
-    chat.edit(9, "Other filler")
-    assert store.erase_person("7", scrub=False).messages == 1
-    left = {seq: [version.message.reply_to for version in chat.versions(seq)] for seq in (4, 8, 9)}
-    assert left == {4: [cw.Reply("3")], 8: [], 9: [None]}
 
 
 def test_a_stone_keeps_the_number(store: cw.Store) -> None:
