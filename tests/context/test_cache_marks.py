@@ -105,21 +105,30 @@ SYSTEM = ("Be kind.", RARE, CLOCK)
     st.booleans(),
     st.sampled_from((*MODELS["anthropic"], GPT)),
     st.sampled_from(((), SYSTEM[:1], SYSTEM[:2], SYSTEM)),
+    st.sampled_from((None, "key")),
 )
 def test_marks_are_always_legal(
-    calls: list[int], stale: int, cache: bool, model: str, system: tuple[Section | str, ...]
+    calls: list[int],
+    stale: int,
+    cache: bool,
+    model: str,
+    system: tuple[Section | str, ...],
+    key: str | None,
 ) -> None:
-    """Whatever the history brings along: marks of older requests, with a longer life too."""
+    """Whatever the history brings along: marks of older requests, a cache key as Codex has it."""
     mark = {"anthropic": {"cache_control": {"type": "ephemeral", "ttl": "1h"}}}
     old = [cw.user(cw.Text(f"old {number}", extra=mark)) for number in range(stale)]
     chat = [message for each in old for message in (each, cw.assistant("yes"))]
     thought = cw.Thinking("hm", signature="c2lnbmVk", origin="anthropic")
     messages = [*chat, cw.user("newest"), *loop(*calls), cw.assistant([thought]), cw.user("so?")]
     recipe = Recipe(system=system, cache=cache)
-    payload = recipe.build(messages, model=model, now=NOW, tools=TOOLS).payload
+    conversation = cw.Conversation(messages, settings=cw.Settings(cache_key=key))
+    payload = recipe.build(conversation, model=model, now=NOW, tools=TOOLS).payload
     format = "openai-chat" if model == GPT else "anthropic"
     problems = cw.check(payload, format, model=model)
     assert [str(problem) for problem in problems if problem.level == "error"] == []
+    automatic = payload.pop("cache_control", None)
+    assert bool(automatic) == (bool(key) and not cache and model != GPT)
     found = marks(payload) + marks(payload, "prompt_cache_breakpoint")
     assert len(found) <= 4
     assert bool(found) == (cache and (model != GPT or bool(system)))

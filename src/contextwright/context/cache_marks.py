@@ -87,7 +87,11 @@ TURNS = {"anthropic": "messages", "openai-chat": "messages", "openai-responses":
 
 
 def mark_anthropic(payload: dict[str, Any], boundaries: CacheBreakpoints) -> None:
-    """Set at most four marks, never on thinking: on the first four spots where they pay."""
+    """Set at most four marks, never on thinking: on the first four spots where they pay.
+
+    They replace the automatic mark of a request that came with a cache key, which would be a fifth.
+    """
+    payload.pop("cache_control", None)
     spots: dict[tuple[int, int], Spot] = {}
     for blocks, index in anthropic_spots(payload, boundaries):
         while index >= 0 and not is_markable(blocks[index]):
