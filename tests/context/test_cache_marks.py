@@ -122,7 +122,7 @@ def test_marks_are_always_legal(
     thought = cw.Thinking("hm", signature="c2lnbmVk", origin="anthropic")
     messages = [*chat, cw.user("newest"), *loop(*calls), cw.assistant([thought]), cw.user("so?")]
     recipe = Recipe(system=system, cache=cache)
-    conversation = cw.Conversation(messages, settings=cw.Settings(cache_key=key))
+    conversation = cw.Conversation(tuple(messages), settings=cw.Settings(cache_key=key))
     payload = recipe.build(conversation, model=model, now=NOW, tools=TOOLS).payload
     format = "openai-chat" if model == GPT else "anthropic"
     problems = cw.check(payload, format, model=model)
